@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-"""Says what changed between runs by more than their noise: for new compilers, drivers and kernels.
-
-Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input that cannot be read or output
-that cannot be written.
-"""
+"""Says what changed between runs by more than their noise: for new compilers, drivers and kernels."""
 
 from __future__ import annotations
 
@@ -48,7 +44,6 @@ Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input or output.
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Say what changed between runs by more than their noise.",
         epilog=NOISE,
@@ -139,7 +134,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compares as the command line says."""
     parsed = parse_arguments(arguments)
     try:
         return run(parsed)

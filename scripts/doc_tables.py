@@ -98,7 +98,6 @@ def is_rounded(figure: re.Match[str], value: float) -> bool:
 
 
 def cells_of(line: str) -> list[str]:
-    """The cells of a table's line."""
     return [cell.strip().replace("\\|", "|") for cell in BAR.split(line)[1:-1]]
 
 
@@ -163,7 +162,6 @@ def check(document: Path, writes: bool) -> int:
 
 
 def main() -> int:
-    """Writes or checks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("folder", metavar="FOLDER", type=Path, nargs="?", default=ROOT / "docs")

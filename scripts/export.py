@@ -19,7 +19,6 @@ FAILED, BAD = 1, 2
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Write the results of a folder for other programs. csv: a line per number of every sweep, median, "
         "spread and derived values, in the units of the tables. prometheus: each parameter of the hardware card, for "
@@ -33,7 +32,6 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Writes as the command line says."""
     parsed = parse_arguments(arguments)
     try:
         text = exports.FORMATS[parsed.format](load.load_folder(parsed.folder))

@@ -85,15 +85,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
-    parser = _Parser(
-        prog="fleet.py", description=__doc__, epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    told: dict[str, Any] = {"epilog": STATUS, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    parser = _Parser(prog="fleet.py", description=__doc__, **told)
     actions = parser.add_subparsers(dest="action", required=True, metavar="run|report|simulate")
 
-    run = actions.add_parser(
-        "run", help="measure this node's GPUs", epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    run = actions.add_parser("run", help="measure this node's GPUs", **told)
     run.add_argument("--out", metavar="DIR", type=Path, help="the fleet's folder, which all nodes see")
     run.add_argument(
         "--tier",
@@ -144,12 +140,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         help="binaries of the host backend only: take the CPU for this many GPUs, for tests",
     )
 
-    report = actions.add_parser(
-        "report",
-        help="judge all nodes' GPUs, make the page and the lists",
-        epilog=STATUS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    report = actions.add_parser("report", help="judge all nodes' GPUs, make the page and the lists", **told)
     report.add_argument("folder", metavar="DIR", type=Path, help="the fleet's folder")
     report.add_argument(
         "--expect",
@@ -297,7 +288,6 @@ def end_on_signals() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs, reports or simulates, as the command line says."""
     parsed = parse_arguments(arguments)
     try:
         if parsed.action == "simulate":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from hipscope.compiled_code import results as isa
 from hipscope.html import experiment_section, page, sources
@@ -24,7 +23,6 @@ PAGE = "report.html"
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Make report.html: the curves of all devices in the same plots, the published figures "
         "beside them, tables, inferences and hardware cards. It needs no network and no server."
@@ -88,23 +86,19 @@ def read_all() -> list[tuple[Path, list[Result]]]:
     return [one for one in folders if not shared.is_host(one[1])] or folders
 
 
-def read_compiled(arguments: argparse.Namespace) -> Any:
-    """The reports on compiled code that the command line asks for; raises BadInput."""
-    folder = arguments.isa or RESULTS / "isa"
-    if arguments.isa and not folder.is_dir():
-        raise door.BadInput(f"there is no folder {folder}.")
-    return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder)
-
-
-def report(arguments: argparse.Namespace) -> int:
+def main(command_line: list[str] | None = None) -> int:
     """Reads everything, makes the page, and only then writes it."""
+    arguments = parse_arguments(command_line)
     out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
     try:
         folders = read_named(arguments.folders) if arguments.folders else read_all()
         if arguments.others:
             folders += read_others([folder for folder, _ in folders])
         figures = published.read(arguments.published)
-        compiled = read_compiled(arguments)
+        isa_folder = arguments.isa or RESULTS / "isa"
+        if arguments.isa and not isa_folder.is_dir():
+            raise door.BadInput(f"there is no folder {isa_folder}.")
+        compiled = {} if arguments.no_isa or not isa_folder.is_dir() else isa.read_folder(isa_folder)
         content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
         write_whole(out, page.make_page(content).encode("utf-8"))
     except door.BadInput as error:
@@ -114,11 +108,6 @@ def report(arguments: argparse.Namespace) -> int:
         print(f"html_report.py: {formats.plain(str(out))} cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Reports as the command line says."""
-    return report(parse_arguments(arguments))
 
 
 if __name__ == "__main__":

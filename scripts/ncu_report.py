@@ -41,16 +41,8 @@ REASONS = {
     "wait": "a fixed time",
 }
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-METRICS = [
-    FMA_PIPE,
-    FP64_PIPE,
-    LDS_PIPE,
-    LDS_PASSES,
-    LDS_CONFLICTS,
-    ISSUE_SLOTS,
-    LOCAL_MEMORY,
-    *(STALL.format(reason) for reason in REASONS),
-]
+METRICS = [FMA_PIPE, FP64_PIPE, LDS_PIPE, LDS_PASSES, LDS_CONFLICTS, ISSUE_SLOTS, LOCAL_MEMORY]
+METRICS += [STALL.format(reason) for reason in REASONS]
 # How many reasons a row names, and from how many waves per issued instruction on.
 MOST_REASONS = 3
 FEWEST_WAITING = 0.25
@@ -63,7 +55,6 @@ class Unreadable(Exception):
 
 
 def fail(status: int, sentence: str) -> NoReturn:
-    """Ends the program."""
     print(f"ncu_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
 
@@ -143,40 +134,17 @@ def page_of(title: str, kernels: Kernels) -> str:
     )
 
 
-def find_ncu() -> str | None:
-    """The path of ncu, on PATH or where the CUDA toolkit usually is."""
-    folder = Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin"
-    return shutil.which("ncu") or shutil.which("ncu", path=str(folder))
-
-
 def profile(command: list[str], kernels: str, launches: int) -> str:
     """What ncu writes of a run of `command`."""
-    tool = find_ncu()
+    toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
+    tool = shutil.which("ncu") or shutil.which("ncu", path=f"{toolkit}/bin")
     if tool is None:
         fail(77, "there is no ncu; Nsight Compute, of the CUDA toolkit, has it.")
     if shutil.which(command[0]) is None:
         fail(1, f"{command[0]} cannot be run.")
-    done = subprocess.run(
-        [
-            tool,
-            "--csv",
-            "--clock-control",
-            "none",
-            "--kernel-name",
-            f"regex:{kernels}",
-            "--launch-count",
-            str(launches),
-            "--metrics",
-            ",".join(METRICS),
-            command[0],
-            "--once",
-            *command[1:],
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout
+    which = ["--kernel-name", f"regex:{kernels}", "--launch-count", str(launches), "--metrics", ",".join(METRICS)]
+    words = [tool, "--csv", "--clock-control", "none", *which, command[0], "--once", *command[1:]]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
 def read(path: Path) -> str:
@@ -188,7 +156,6 @@ def read(path: Path) -> str:
 
 
 def count(text: str) -> int:
-    """A number of launches."""
     if not re.fullmatch(r"[1-9]\d{0,4}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99999")
     return int(text)

@@ -21,7 +21,6 @@ FOUND, BAD = 1, 2
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Put each parameter of a card beside those of other cards of the same model, else of the nearest "
         "one, and say of each that is off what the results tell of the cause: clock, power cap, ECC, link, throttling."
@@ -66,7 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compares as the command line says."""
     parsed = parse_arguments(arguments)
     try:
         return run(parsed)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Make README.md, a page per experiment (<experiment>.md), plots/*.svg and the hardware "
         "card (card.md and card.json) from the result files of a folder; older pages and plots in it are "
@@ -84,7 +83,6 @@ def report(folders: list[Path], plots_of: Path | None, has_pages: bool) -> int:
 
 
 def main(command_line: list[str] | None = None) -> int:
-    """Checks or reports, as the command line says."""
     arguments = parse_arguments(command_line)
     if arguments.check:
         return check(arguments.paths)

@@ -18,6 +18,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipscope.results import markdown
 from hipscope.results.whole_file import write_whole
 
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;
@@ -44,7 +45,6 @@ class Instruction:
 
     @property
     def operation(self) -> str:
-        """The name without modifiers."""
         return self.name.partition(".")[0]
 
 
@@ -63,7 +63,6 @@ def parse(listing: str) -> dict[str, list[Instruction]]:
 
 
 def fmas(code: list[Instruction]) -> int:
-    """How many instructions of `code` are FMAs."""
     return sum(one.operation in FMAS for one in code)
 
 
@@ -125,7 +124,7 @@ def demangled(names: list[str]) -> list[str]:
     return [name.replace("(anonymous namespace)::", "").removeprefix("void ") for name in names]
 
 
-def rows_of(listing: str) -> list[str]:
+def rows_of(listing: str) -> list[list[str]]:
     """A row of the table per kernel that has a loop with FMAs or matrix instructions, by name."""
     functions = parse(listing)
     rows = []
@@ -136,20 +135,12 @@ def rows_of(listing: str) -> list[str]:
             cells = [sum(counts[operation] for operation in column) for column in COLUMNS.values()]
             share = f"{100 * fmas(loop) / len(loop):.1f} %"
             matrix = sum(counts[operation] for operation in MATRIX)
-            numbers = " | ".join(map(str, [len(loop), fmas(loop), share, fed_fmas(loop), one_parity_fmas(loop),
-                                           clashing_fmas(loop), matrix, *cells]))
-            rows.append(f"| `{name}` | {numbers} |")
+            numbers = [len(loop), fmas(loop), share, fed_fmas(loop), one_parity_fmas(loop), clashing_fmas(loop), matrix]
+            rows.append([f"`{name}`", *map(str, numbers + cells)])
     return sorted(rows)
 
 
-def find_cuobjdump() -> str | None:
-    """The path of cuobjdump, on PATH or where the CUDA toolkit usually is."""
-    folder = Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin"
-    return shutil.which("cuobjdump") or shutil.which("cuobjdump", path=str(folder))
-
-
 def fail(status: int, sentence: str) -> None:
-    """Ends the program."""
     print(f"sass_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
 
@@ -162,7 +153,8 @@ def read(path: Path) -> str:
         path.open("rb").close()
     except (OSError, UnicodeDecodeError) as error:
         fail(1, f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}.")
-    tool = find_cuobjdump()
+    toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
+    tool = shutil.which("cuobjdump") or shutil.which("cuobjdump", path=f"{toolkit}/bin")
     if tool is None:
         fail(77, "there is no cuobjdump; the CUDA toolkit has it.")
     done = subprocess.run([tool, "-sass", str(path)], capture_output=True, text=True, check=False)
@@ -188,8 +180,7 @@ def main() -> int:
     for path in arguments.binaries:
         rows = rows_of(read(path))
         if rows:
-            page += [f"## {path.stem}", "", f"| {' | '.join(header)} |",
-                     "| --- |" + " ---: |" * (len(header) - 1), *rows, ""]
+            page += [f"## {path.stem}", "", markdown.table(header, rows), ""]
     try:
         write_whole(arguments.out, "\n".join(page).encode("utf-8"))
     except OSError as error:

@@ -243,7 +243,6 @@ def wrong_figures(text: str, results: dict[str, Json], published: list[Figure]) 
 
 
 def problems(text: str, results: dict[str, Json], published: list[Figure]) -> list[str]:
-    """All that is wrong with a map."""
     try:
         made = filled(text, results, published).split("\n")
     except ValueError as error:

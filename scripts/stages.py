@@ -138,7 +138,6 @@ def table(ladder: str, folder: Path, words: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Writes or checks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument("folder", metavar="FOLDER", type=Path)

@@ -75,6 +75,34 @@ FAKE_PAGES = {
 LONGEST_S = 300
 
 
+def start(*command: object, **more: Any) -> subprocess.Popen[str]:
+    """Starts a program. Tests started in the background inherit an ignored SIGINT, which bash cannot trap."""
+    piped = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    usual = {"text": True, "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    return subprocess.Popen([*map(str, command)], **{"stdin": subprocess.DEVNULL, **piped, **usual, **more})
+
+
+def end_of(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """What a program has said when it ends."""
+    out, err = process.communicate(timeout=LONGEST_S)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def call(*command: object, check: bool = False, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end."""
+    words = [*map(str, command)]
+    return subprocess.run(words, check=check, capture_output=True, text=True, timeout=LONGEST_S, **more)
+
+
+def program(path: Path, text: str) -> Path:
+    """Makes a program of a script, and the folder that it is in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    assert not path.is_symlink(), "it would write to the system's own program"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def wait_for(path: Path) -> None:
     """Waits for a file that another process makes."""
     deadline = time.monotonic() + LONGEST_S
@@ -91,12 +119,10 @@ class Sandbox:
 
     @property
     def build(self) -> Path:
-        """The build folder."""
         return self.root / "build" / "nvidia"
 
     @property
     def bin(self) -> Path:
-        """The fake binaries."""
         return self.build / "bin"
 
     @property
@@ -106,40 +132,23 @@ class Sandbox:
 
     def add(self, name: str, status: int = 0) -> None:
         """Adds an experiment that ends with `status`."""
-        self.bin.mkdir(parents=True, exist_ok=True)
+        program(self.bin / name, FAKE_BINARY)
         with open(self.build / "experiments.txt", "a", encoding="utf-8") as file:
             file.write(f"5-memory/{name}\n")
-        binary = self.bin / name
-        binary.write_text(FAKE_BINARY, encoding="utf-8")
-        binary.chmod(0o755)
         (self.bin / f"{name}.status").write_text(f"{status}\n", encoding="utf-8")
         if status in (0, 1):
             synthetic.write(self.bin, synthetic.result(name.partition(".")[0]), name)
 
     def set_devices(self, text: str, status: int = 0) -> None:
-        """What --devices of every binary prints and returns."""
         (self.bin / "devices").write_text(text, encoding="utf-8")
         (self.bin / "devices.status").write_text(f"{status}\n", encoding="utf-8")
 
     def start(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
-        """Starts run_all.sh in the sandbox."""
-        return subprocess.Popen(
-            [str(self.root / "scripts" / "run_all.sh"), *arguments],
-            cwd=self.root,
-            env={**os.environ, **(environment or {})},
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            # Tests started in the background inherit an ignored SIGINT, which bash cannot trap.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        script = self.root / "scripts" / "run_all.sh"
+        return start(script, *arguments, cwd=self.root, env={**os.environ, **(environment or {})})
 
     def run_all(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs run_all.sh in the sandbox."""
-        process = self.start(*arguments, environment=environment)
-        out, err = process.communicate(timeout=LONGEST_S)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        return end_of(self.start(*arguments, environment=environment))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the fake binaries as they are."""
@@ -147,30 +156,31 @@ class Sandbox:
 
 
 @pytest.fixture
-def whole_sandbox(tmp_path: Path) -> Sandbox:
+def whole_sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     """Three experiments that pass on a fake GPU, and the scripts that make pages of their results."""
     synthetic.copy_repository(tmp_path / "repository")
-    return with_experiments(tmp_path / "repository")
+    yield from with_experiments(tmp_path / "repository")
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     """The same with pages that say nothing."""
     scripts = tmp_path / "repository" / "scripts"
     shutil.copytree(synthetic.SCRIPTS, scripts, ignore=shutil.ignore_patterns("*.py", "hipscope", "__pycache__"))
     for name, text in FAKE_PAGES.items():
         (scripts / name).write_text(text, encoding="utf-8")
-    return with_experiments(tmp_path / "repository")
+    yield from with_experiments(tmp_path / "repository")
 
 
-def with_experiments(root: Path) -> Sandbox:
-    """A sandbox with three experiments and two GPUs."""
+def with_experiments(root: Path) -> Iterator[Sandbox]:
+    """A sandbox with three experiments and two GPUs, whose results must have no half of a file at the end."""
     made = Sandbox(root)
     (root / "results").mkdir(exist_ok=True)
     for name in ("copy_rate", "load_latency", "wave_rate"):
         made.add(name)
     made.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n1\tother-gpu\tOther GPU\n")
-    return made
+    yield made
+    assert [path for path in (root / "results").rglob("*") if path.name.startswith(".")] == []
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -183,8 +193,15 @@ def _stored_results_are_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def browser(started_browser: Any) -> Iterator[Any]:
+    """Chromium, whose console must have no error or warning when the test ends."""
+    yield started_browser
+    assert [entry["message"] for entry in started_browser.get_log("browser")] == []
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def started_browser() -> Iterator[Any]:
     """Chromium without a window, or a skip."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="this Python has no selenium (python3-selenium)")
     driver, chromium = shutil.which("chromedriver"), shutil.which("chromium")

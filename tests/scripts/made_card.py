@@ -40,12 +40,10 @@ def make_by_report(folder: Path) -> tuple[Json, str]:
 
 
 def all_parameters(made: Json) -> list[Json]:
-    """The parameters of all groups."""
     return [one for group in GROUPS for one in made[group]]
 
 
 def parameter(made: Json, name: str, variant: str = "") -> Json:
-    """The one parameter of this name."""
     found = [one for one in all_parameters(made) if (one["name"], one["variant"]) == (name, variant)]
     assert len(found) == 1, name
     return found[0]

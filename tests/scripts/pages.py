@@ -20,7 +20,6 @@ class Element:
 
     @property
     def classes(self) -> list[str]:
-        """Its classes."""
         return (self.attributes.get("class") or "").split()
 
 
@@ -58,10 +57,8 @@ class Page(HTMLParser):
             element.text += data
 
     def all(self, tag: str = "", kind: str = "") -> list[Element]:
-        """The elements of this tag and of this class."""
         return [one for one in self.elements if (not tag or one.tag == tag) and (not kind or kind in one.classes)]
 
     def one(self, identifier: str) -> Element:
-        """The element of this id."""
         (found,) = [one for one in self.elements if one.attributes.get("id") == identifier]
         return found

@@ -51,7 +51,6 @@ def times(samples: Sequence[float]) -> dict[str, Any]:
 
 
 def scale_times(measured: dict[str, Any], factor: float) -> None:
-    """Makes all times of a measurement longer."""
     measured.update({key: factor * measured[key] for key in ORDER})
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
+from conftest import call, program
 
 SCRIPT = """include({module})
 hipscope_detect_amd_targets(found)
@@ -21,15 +22,13 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bin = folder / "rocm" / "bin"
-        self.bin.mkdir(parents=True)
         (folder / "kfd").touch()
         (folder / "nodes").mkdir()
         self.compiler_knows("gfx*")
 
     def program(self, name: str, body: str) -> None:
         """A shell script among ROCm's programs."""
-        (self.bin / name).write_text(f"#!/bin/bash\n{body}\n")
-        (self.bin / name).chmod(0o755)
+        program(self.bin / name, f"#!/bin/bash\n{body}\n")
 
     def compiler_knows(self, pattern: str) -> None:
         """Lets hipcc compile for the targets of a shell pattern."""
@@ -40,7 +39,6 @@ class Machine:
         )
 
     def enumerator_says(self, *names: str) -> None:
-        """What rocm_agent_enumerator prints."""
         self.program("rocm_agent_enumerator", "printf '%s\\n' " + " ".join(f"'{name}'" for name in names))
 
     def node(self, number: int, version: int) -> None:
@@ -51,25 +49,19 @@ class Machine:
         )
 
     def detect(self, body: str = SCRIPT, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs the detection, or another script over the module."""
         script = self.folder / "detect.cmake"
         script.write_text(body.format(module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake"))
-        return subprocess.run(
-            ["cmake", f"-DCMAKE_CXX_COMPILER={self.bin}/hipcc", "-P", str(script)],
+        driver = {"HIPSCOPE_KFD": str(self.folder / "kfd"), "HIPSCOPE_KFD_NODES": str(self.folder / "nodes")}
+        return call(
+            "cmake",
+            f"-DCMAKE_CXX_COMPILER={self.bin}/hipcc",
+            "-P",
+            script,
             cwd=self.folder,
-            env={
-                "PATH": os.environ["PATH"],
-                "HIPSCOPE_KFD": str(self.folder / "kfd"),
-                "HIPSCOPE_KFD_NODES": str(self.folder / "nodes"),
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            check=False,
+            env={"PATH": os.environ["PATH"], **driver, **environment},
         )
 
     def found(self, body: str = SCRIPT, **environment: str) -> str:
-        """The detected targets."""
         done = self.detect(body, **environment)
         assert done.returncode == 0, done.stderr
         return done.stderr.rpartition("found: ")[2].strip()
@@ -77,7 +69,6 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """One with the driver loaded."""
     return Machine(tmp_path)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import textwrap
 
 import pytest
+from conftest import call
 from synthetic import REPOSITORY
 
 TEXT = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -16,7 +16,6 @@ NEW = "fill_rate"
 
 
 def example() -> str:
-    """The source of the smallest experiment."""
     found = re.search(r"^ *```cpp\n(.*?)^ *```$", TEXT, re.MULTILINE | re.DOTALL)
     assert found
     return textwrap.dedent(found[1])
@@ -24,38 +23,16 @@ def example() -> str:
 
 def test_the_example_compiles_without_a_warning() -> None:
     # The loops' pragmas are for other compilers.
-    command = [
-        "c++",
-        "-std=c++20",
-        "-fsyntax-only",
-        "-Wall",
-        "-Wextra",
-        "-Wshadow",
-        "-Wno-unknown-pragmas",
-        "-Werror",
-        "-DHIPSCOPE_BACKEND_HOST",
-        "-I",
-        "include",
-        "-I",
-        "backends/host/include",
-        "-x",
-        "c++",
-        "-",
-    ]
-    done = subprocess.run(command, input=example(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    command = "c++ -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Werror -x c++ -"
+    options = "-DHIPSCOPE_BACKEND_HOST -I include -I backends/host/include"
+    done = call(*command.split(), *options.split(), input=example(), cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="there is no clang-format")
 def test_the_example_is_laid_out_as_the_sources_are() -> None:
-    done = subprocess.run(
-        ["clang-format", "--dry-run", "-Werror", f"--assume-filename=src/{NEW}.cpp"],
-        input=example(),
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ("clang-format", "--dry-run", "-Werror", f"--assume-filename=src/{NEW}.cpp")
+    done = call(*command, input=example(), cwd=REPOSITORY)
     assert done.returncode == 0, done.stderr
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 import synthetic
+from conftest import call, program
 
 SCRIPT = """include({module})
 set(CMAKE_CUDA_ARCHITECTURES "{architectures}")
@@ -18,10 +18,8 @@ message(NOTICE "named: ${{named}}")
 KNOWN = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_120")
 
 
-def program(path: Path, *lines: str) -> Path:
-    path.write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines), encoding="utf-8")
-    path.chmod(0o755)
-    return path
+def says(path: Path, *lines: str) -> Path:
+    return program(path, "#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
 
 
 @pytest.mark.parametrize(
@@ -41,10 +39,10 @@ def test_architectures(tmp_path: Path, architectures: str, named: str) -> None:
         SCRIPT.format(
             module=synthetic.REPOSITORY / "cmake" / "cuda_architectures.cmake",
             architectures=architectures,
-            compiler=program(tmp_path / "nvcc", *KNOWN),
-            tool=program(tmp_path / "nvidia-smi", "8.0", "9.0", "8.0"),
+            compiler=says(tmp_path / "nvcc", *KNOWN),
+            tool=says(tmp_path / "nvidia-smi", "8.0", "9.0", "8.0"),
         ),
         encoding="utf-8",
     )
-    done = subprocess.run(["cmake", "-P", script], check=True, capture_output=True, text=True)
+    done = call("cmake", "-P", script, check=True)
     assert f"named: {named}\n" in done.stderr

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import LONGEST_S, Sandbox
+from conftest import Sandbox, call, program
 
 DISTURBER = """#!/bin/bash
 case "$*" in
@@ -18,36 +18,17 @@ esac
 
 
 def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the script over the sandbox's binaries."""
-    return subprocess.run(
-        [str(sandbox.root / "scripts" / "disturbed.sh"), *arguments],
-        cwd=sandbox.root,
-        timeout=LONGEST_S,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return call(sandbox.root / "scripts" / "disturbed.sh", *arguments, cwd=sandbox.root)
 
 
 def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
     """A memory_bandwidth that notes its bursts."""
-    disturber = sandbox.bin / "memory_bandwidth"
-    disturber.write_text(DISTURBER.format(log=sandbox.root / "bursts", status=status))
-    disturber.chmod(0o755)
+    program(sandbox.bin / "memory_bandwidth", DISTURBER.format(log=sandbox.root / "bursts", status=status))
 
 
 def usual(sandbox: Sandbox) -> list[str]:
-    """The options of a run."""
-    return [
-        "--build-dir",
-        str(sandbox.build),
-        "--out",
-        str(sandbox.root / "beside"),
-        "--backend",
-        "nvidia",
-        "--only",
-        "^copy_rate$",
-    ]
+    folders = ["--build-dir", str(sandbox.build), "--out", str(sandbox.root / "beside")]
+    return [*folders, "--backend", "nvidia", "--only", "^copy_rate$"]
 
 
 def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:
@@ -62,20 +43,17 @@ def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.slow
-def test_no_burst_is_a_failure(sandbox: Sandbox) -> None:
-    add_disturber(sandbox, status=3)
+@pytest.mark.parametrize(
+    "of_burst, of_run, said", [(3, 0, "Disturbed by 0 bursts"), (0, 1, "copy_rate: FAILED (verification)")]
+)
+def test_no_burst_is_a_failure_and_that_of_run_all_is_passed_on(
+    sandbox: Sandbox, of_burst: int, of_run: int, said: str
+) -> None:
+    add_disturber(sandbox, of_burst)
+    (sandbox.bin / "copy_rate.status").write_text(f"{of_run}\n")
     done = run(sandbox, *usual(sandbox))
     assert done.returncode == 1
-    assert "Disturbed by 0 bursts" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_status_of_run_all_is_passed_on(sandbox: Sandbox) -> None:
-    add_disturber(sandbox)
-    (sandbox.bin / "copy_rate.status").write_text("1\n")
-    done = run(sandbox, *usual(sandbox))
-    assert done.returncode == 1
-    assert "copy_rate: FAILED (verification)" in done.stdout
+    assert said in done.stdout
 
 
 @pytest.mark.parametrize(

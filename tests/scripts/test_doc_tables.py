@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import doc_tables
 import pytest
 import synthetic
+from conftest import call
 from test_documents import anchors
 
 ROOT = synthetic.REPOSITORY
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs doc_tables.py."""
-    command = [sys.executable, str(synthetic.SCRIPTS / "doc_tables.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+run = partial(call, sys.executable, synthetic.SCRIPTS / "doc_tables.py")
 
 
 def test_the_tables_have_what_was_measured() -> None:

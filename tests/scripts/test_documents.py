@@ -35,7 +35,6 @@ def prose(text: str) -> list[str]:
 
 
 def headings(text: str) -> list[str]:
-    """The headings of a document, with the signs before them."""
     return [line for line in prose(text) if re.match(r"#{1,6} ", line)]
 
 
@@ -130,7 +129,6 @@ def test_sweeps_that_are_named_are_there() -> None:
 
 
 def experiments() -> list[str]:
-    """The experiments in the order of CMakeLists.txt."""
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     return re.findall(r"^hipscope_add_e\w+\((?:\S*/)?(\w+)(?:\.hip)?[ )]", text, re.MULTILINE)
 
@@ -179,7 +177,6 @@ def of_text(text: str) -> list[str]:
 
 
 def code_of(text: str) -> list[str]:
-    """The code within prose."""
     return [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", text)]
 
 

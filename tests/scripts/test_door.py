@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import random
@@ -33,12 +34,10 @@ Place = tuple[Any, ...]
 
 
 def text(content: str | bytes) -> Callable[[Path], object]:
-    """A file with this content."""
     return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def sparse(path: Path) -> None:
-    """8 GB that take no room."""
     with path.open("wb") as file:
         file.truncate(8 * 10**9)
 
@@ -97,14 +96,12 @@ NODES: dict[str, tuple[Place, Any, str]] = {
 
 
 def at(data: Any, place: Place) -> Any:
-    """What is there."""
     for key in place:
         data = data[key]
     return data
 
 
 def put(path: Path, place: Place, value: Any) -> None:
-    """Changes a JSON file."""
     data = json.loads(path.read_text(encoding="utf-8"))
     at(data, place[:-1])[place[-1]] = value
     path.write_text(json.dumps(data), encoding="utf-8")
@@ -117,7 +114,6 @@ def sentence(said: str, program: str) -> str:
 
 
 def snapshot(folder: Path) -> dict[str, Any]:
-    """All that lies below a folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() and path.stat().st_size < 10**9 else None
         for path in folder.rglob("*")
@@ -199,7 +195,6 @@ def spoiled(data: Json, numbers: random.Random) -> Json:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """All texts of a JSON, keys too."""
     if isinstance(value, str):
         yield value
     for item in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -211,7 +206,7 @@ def use_result(path: Path) -> None:
     found = load.document(path)
     load.load_any_name(path)
     gpu = metrics.of_results(metrics.Results(path.parent / "gpu-0", [found], []))
-    assert metrics.from_json(json.loads(json.dumps(gpu.as_json()))) == gpu
+    assert metrics.from_json(json.loads(json.dumps(dataclasses.asdict(gpu)))) == gpu
     assert all(abs(one.value) < 1e60 and one.noise < 1e60 for one in gpu.metrics.values())
     list(curves.curves_of(found))
     assert all(one.isprintable() for one in strings(found))
@@ -236,7 +231,6 @@ def use_baseline(path: Path) -> None:
 
 
 def baseline() -> Json:
-    """A fleet.json with a cohort in its baseline."""
     data: Json = json.loads((synthetic.REPOSITORY / "results/fleets/nvidia-h200-x2/fleet.json").read_text())
     data["metrics"] = data["metrics"][:2]
     normal = {"memory read": {"centre": -8.3, "spread": 0.003, "freedom": 50.0, "of": 64}}
@@ -402,7 +396,6 @@ def small(nodes_of_two: Path, tmp_path: Path) -> Path:
 
 
 def judged(folder: Path) -> Json:
-    """The report of a fleet."""
     assert fleet.main(["report", str(folder), "--jobs", "1"]) in (0, 1)
     data: Json = json.loads((folder / "fleet.json").read_text(encoding="utf-8"))
     assert all(one.isprintable() for one in strings(data))

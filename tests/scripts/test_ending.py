@@ -15,13 +15,15 @@ from typing import Any, Callable
 
 import pytest
 import synthetic
-from conftest import Sandbox
+from conftest import Sandbox, call, end_of
+from conftest import start as start_program
 from synthetic import SCRIPTS
 
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("HIPSCOPE_FUZZ_SEED", "20260101")
 STATUSES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+DATA = Path(__file__).parent / "data"
 PUBLISHED = synthetic.REPOSITORY / "results" / "published" / "published.csv"
 
 
@@ -33,19 +35,10 @@ def shell_status(status: int) -> int:
 def start(program: str, *arguments: object, **streams: Any) -> subprocess.Popen[str]:
     """Starts a program that can be interrupted, and whose output is buffered as it is for a user."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    return subprocess.Popen(
-        [sys.executable, str(SCRIPTS / program), *map(str, arguments)],
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=environment,
-        # Tests started in the background inherit an ignored SIGINT.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
-    )
+    return start_program(sys.executable, SCRIPTS / program, *arguments, env=environment, **streams)
 
 
 def results(folder: Path) -> Path:
-    """A folder with two results."""
     folder.mkdir()
     for name in ("copy_rate", "load_latency"):
         synthetic.write(folder, synthetic.result(name))
@@ -61,8 +54,18 @@ def commands(folder: Path) -> dict[str, list[object]]:
     }
 
 
+def interrupted(process: subprocess.Popen[str], chance: random.Random, moment: float) -> tuple[str, str]:
+    """What a program says that is interrupted at a moment, and what to say of it: it has ended so, or by itself."""
+    number = chance.choice(list(STATUSES))
+    time.sleep(moment)
+    process.send_signal(number)
+    errors = end_of(process).stderr
+    said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
+    assert shell_status(process.returncode) in (STATUSES[number], 0), said
+    return errors, said
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -79,17 +82,11 @@ def test_an_interrupt_at_any_moment_leaves_whole_files(tmp_path: Path, program: 
     for _ in range(4):
         for name in snapshot(folder).keys() - before.keys():
             (folder / name).unlink()
-        number = chance.choice(list(STATUSES))
-        moment = chance.uniform(0.2, 1.1) * length
         process = start(program, *arguments)
-        time.sleep(moment)
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=300)
-        said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
+        errors, said = interrupted(process, chance, chance.uniform(0.2, 1.1) * length)
         after = snapshot(folder)
         assert {name: whole.get(name) for name in after} == after, said
         assert before.items() <= after.items(), said
-        assert shell_status(process.returncode) in (STATUSES[number], 0), said
         if process.returncode == 0:
             assert after == whole, said
         elif process.returncode > 0:
@@ -116,17 +113,9 @@ sys.exit(ending.run("program", main, 1))
 @pytest.mark.parametrize("number", STATUSES)
 def test_an_interrupt_waits_until_the_file_is_whole(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "file").write_text("old")
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(number))],
-        text=True,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    _, errors = process.communicate(timeout=300)
-    assert (process.returncode, errors) == (
-        STATUSES[number],
-        "program: interrupted; every file is as it was or whole.\n",
-    )
+    done = end_of(start_program(sys.executable, "-c", WRITES_FOR_LONG, SCRIPTS, tmp_path / "file", int(number)))
+    said = "program: interrupted; every file is as it was or whole.\n"
+    assert (done.returncode, done.stderr) == (STATUSES[number], said)
     assert snapshot(tmp_path) == {"file": b"new"}
 
 
@@ -139,7 +128,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
         try:
             assert start("compare.py", folder, folder, "--json", pipe).wait(60) == 0
             assert pipe.is_fifo()
-            assert json.loads(reader.communicate(timeout=300)[0])["counts"]["worse"] == 0
+            assert json.loads(end_of(reader).stdout)["counts"]["worse"] == 0
         finally:
             reader.kill()  # a pipe that nobody wrote to never ends
     assert {one.name for one in tmp_path.iterdir()} == {"pipe", "results"}
@@ -157,11 +146,8 @@ def test_a_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
 
 def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(signal.SIGHUP))],
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    )
-    assert process.wait(60) == 0
+    command = (sys.executable, "-c", WRITES_FOR_LONG, SCRIPTS, tmp_path / "file", int(signal.SIGHUP))
+    assert call(*command, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)).returncode == 0
 
 
 def full_disk() -> Any:
@@ -182,16 +168,9 @@ def no_reader() -> Any:
     [
         ("compare.py", lambda folder: [folder, folder, "--all"], 2),
         ("report.py", lambda folder: ["--check", folder], 1),
-        (
-            "sass_report.py",
-            lambda folder: ["--out", folder / "page", Path(__file__).parent / "data" / "loops.sass"],
-            None,
-        ),
-        (
-            "ncu_report.py",
-            lambda folder: ["--out", folder / "page", "--csv", Path(__file__).parent / "data" / "profile.csv"],
-            None,
-        ),
+        # These print nothing.
+        ("sass_report.py", lambda folder: ["--out", folder / "page", DATA / "loops.sass"], 0),
+        ("ncu_report.py", lambda folder: ["--out", folder / "page", "--csv", DATA / "profile.csv"], 0),
     ],
 )
 def test_output_that_nobody_takes_is_one_sentence(
@@ -200,16 +179,13 @@ def test_output_that_nobody_takes_is_one_sentence(
     reason: str,
     program: str,
     arguments: Callable[[Path], list[object]],
-    status: int | None,
+    status: int,
 ) -> None:
     folder = results(tmp_path / "results")
     with make() as output:
-        process = start(program, *arguments(folder), stdout=output)
-        _, errors = process.communicate(timeout=300)
-    if status is None:  # it prints nothing
-        assert (process.returncode, errors) == (0, "")
-    else:
-        assert (process.returncode, errors) == (status, f"{program}: standard output cannot be written: {reason}.\n")
+        done = end_of(start(program, *arguments(folder), stdout=output))
+    said = f"{program}: standard output cannot be written: {reason}.\n" if status else ""
+    assert (done.returncode, done.stderr) == (status, said)
 
 
 def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
@@ -217,11 +193,10 @@ def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
     (folder / "report.html").write_text("old")
     before = snapshot(folder)
     limit = 2048  # bytes of a file
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS / "html_report.py"), *map(str, commands(folder)["html_report.py"])],
-        capture_output=True,
-        text=True,
-        check=False,
+    done = call(
+        sys.executable,
+        SCRIPTS / "html_report.py",
+        *commands(folder)["html_report.py"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert done.returncode == 1
@@ -235,14 +210,8 @@ def test_run_all_interrupted_at_any_moment(whole_sandbox: Sandbox) -> None:
     length = time.monotonic() - began
     chance = random.Random(f"{SEED} run_all.sh")
     for _ in range(4):
-        number = chance.choice(list(STATUSES))
-        moment = chance.uniform(0.02, 1) * length
         process = whole_sandbox.start("--no-build", "--build-dir", str(whole_sandbox.build))
-        time.sleep(moment)
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=300)
-        said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
-        assert shell_status(process.returncode) in (STATUSES[number], 0), said
+        errors, said = interrupted(process, chance, chance.uniform(0.02, 1) * length)
         if process.returncode > 0:
             assert "run_all.sh: interrupted; the results that were whole by then are kept." in errors, said
         for path in whole_sandbox.results.rglob("*"):
@@ -261,4 +230,3 @@ def test_run_all_without_a_reader_leaves_nothing_behind(whole_sandbox: Sandbox) 
     process.stdout.close()
     errors = process.stderr.read()
     assert process.wait(60) not in (0, 77), errors
-    assert not [path for path in whole_sandbox.results.rglob("*") if path.name.startswith(".")]

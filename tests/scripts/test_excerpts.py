@@ -44,7 +44,6 @@ def stands_in(block: str, source: str) -> bool:
 
 
 def sources(root: Path, name: str) -> list[Path]:
-    """The sources whose path ends with a name."""
     folders = (root / "src", root / "include")
     return [path for folder in folders for path in folder.rglob(Path(name).name) if f"/{path}".endswith(f"/{name}")]
 

@@ -10,6 +10,7 @@ import html_report
 import pytest
 import report
 import synthetic
+from test_door import at
 
 from hipscope.results import door, load, shapes
 
@@ -29,7 +30,6 @@ def whole() -> Json:
 
 
 def read(folder: Path, data: Json) -> Json:
-    """What the loader makes of it."""
     return load.document(synthetic.write(folder, data))
 
 
@@ -65,10 +65,7 @@ def test_what_the_device_tells_is_kept(tmp_path: Path) -> None:
 )
 def test_wrong_telemetry_is_refused(tmp_path: Path, place: tuple[Any, ...], value: Any) -> None:
     data = synthetic.told(whole())
-    inner: Any = data
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
+    at(data, place[:-1])[place[-1]] = value
     with pytest.raises(door.BadInput, match="does not follow the schema"):
         read(tmp_path, data)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
+from conftest import call
 
 # A project with two libraries that no machine has.
 PROJECT = """cmake_minimum_required(VERSION 3.24)
@@ -43,8 +44,6 @@ class User:
         self.write()
 
     def write(self, archive_hash: str = "") -> None:
-        """Writes the project; a hash in place of the archive's own."""
-
         def sha256(path: Path) -> str:
             return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -60,14 +59,11 @@ class User:
         )
 
     def configure(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Configures in the folder `build`."""
-        folders = ["-S", str(self.folder), "-B", str(self.folder / "build")]
-        return subprocess.run(["cmake", "-G", "Ninja", *folders, *options], capture_output=True, text=True, check=False)
+        return call("cmake", "-G", "Ninja", "-S", self.folder, "-B", self.folder / "build", *options)
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> User:
-    """One with everything in place."""
     return User(tmp_path)
 
 

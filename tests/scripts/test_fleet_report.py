@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import jsonschema
 import made_fleet
 import pytest
 import synthetic
-from conftest import LONGEST_S
+from conftest import call
 
 from hipscope.fleet import curves, expected, layout, nodes, store
 from hipscope.results import formats, load
@@ -30,14 +29,12 @@ report = functools.partial(synthetic.run, "fleet.py", "report")
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """fleet.json, which follows its schema."""
     data: dict[str, Any] = json.loads((folder / "fleet.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, SCHEMA)
     return data
 
 
 def change(folder: Path, node: str, **members: Any) -> None:
-    """Changes what a node says of itself."""
     path = folder / "nodes" / node / "node.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **members}))
 
@@ -49,8 +46,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made_fleet.write_fleet(folder, 20, 8, SLOW)
     (folder / "nodes.txt").write_text("node[0001-0020] 8\n")
     # Without any packages beside the standard library.
-    command = [sys.executable, "-S", FLEET, "report", folder, "--expect", folder / "nodes.txt"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
+    done = call(sys.executable, "-S", FLEET, "report", folder, "--expect", folder / "nodes.txt")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout.startswith("160 GPUs of 20 nodes: 157 pass, 3 suspect, 0 fail\n")
     return folder
@@ -66,7 +62,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(made: Path, tmp_path: Path) -> Path:
-    """A copy of them."""
     return shutil.copytree(made, tmp_path / "small")
 
 

@@ -17,7 +17,7 @@ import jsonschema
 import made_fleet
 import pytest
 import synthetic
-from conftest import LONGEST_S, wait_for
+from conftest import LONGEST_S, call, end_of, program, start, wait_for
 
 from hipscope.fleet import devices, layout
 from hipscope.fleet.tiers import TIERS
@@ -61,56 +61,38 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.bin, self.out = root / "bin", root / "shared"
-        self.bin.mkdir()
+        for step in TIERS["standard"].together + TIERS["smoke"].together:
+            program(self.bin / step.experiment, BINARY)
+            synthetic.write(self.bin, synthetic.result(step.experiment))
         self.tell("version", "hipscope 0.1.0 (abcdef), backend nvidia, nvcc 13\n")
         self.set_gpus(2)
-        for step in TIERS["standard"].together + TIERS["smoke"].together:
-            binary = self.bin / step.experiment
-            binary.write_text(BINARY, encoding="utf-8")
-            binary.chmod(0o755)
-            synthetic.write(self.bin, synthetic.result(step.experiment))
 
     def tell(self, name: str, text: str) -> None:
-        """What the binaries read."""
         (self.bin / name).write_text(text, encoding="utf-8")
 
     def set_gpus(self, count: int) -> None:
-        """What --devices lists."""
         self.tell("devices", "".join(f"{index}\tfake\tFake GPU, 8 CUs\n" for index in range(count)))
         self.tell("status", "0\n" if count else "77\n")
 
     def start(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
         """Starts fleet.py run without any packages beside the standard library."""
         clean = {key: value for key, value in os.environ.items() if not key.endswith("VISIBLE_DEVICES")}
-        return subprocess.Popen(
-            [sys.executable, "-S", str(FLEET), "run", "--bin", str(self.bin), *arguments],
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            cwd=self.bin.parent,
-            env={**clean, **(environment or {})},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        command = (sys.executable, "-S", FLEET, "run", "--bin", self.bin, *arguments)
+        return start(*command, cwd=self.bin.parent, env={**clean, **(environment or {})})
 
     def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs it to its end."""
-        process = self.start(*arguments, environment=environment)
-        out, err = process.communicate(timeout=LONGEST_S)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        return end_of(self.start(*arguments, environment=environment))
 
     def measure(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Measures node n1 with one experiment together, one alone."""
         return self.run("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$", *arguments)
 
     def record(self, name: str = layout.NODE_FILE) -> dict[str, Any]:
-        """The node's file, which follows its schema."""
         data: dict[str, Any] = json.loads((self.out / "nodes" / "n1" / name).read_text(encoding="utf-8"))
         jsonschema.validate(data, json.loads((synthetic.REPOSITORY / "results/node-schema.json").read_text()))
         return data
 
     def results(self) -> list[str]:
-        """All results of node n1."""
         place = self.out / "nodes" / "n1"
         return sorted(str(path.relative_to(place)) for path in place.glob("gpu-*/**/*.json"))
 
@@ -122,7 +104,6 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    """Two GPUs that are good."""
     return Site(tmp_path)
 
 
@@ -215,7 +196,7 @@ def test_goes_on_after_an_interruption(site: Site) -> None:
     first = site.start("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$")
     wait_for(site.bin / "started")
     first.terminate()
-    _, err = first.communicate(timeout=LONGEST_S)
+    err = end_of(first).stderr
     assert (first.returncode, err) == (143, "fleet.py: interrupted; what was measured by then is kept.\n")
     assert gone(site.bin / "sleeper")
     assert (site.record()["status"], site.record()["message"]) == ("failed", "interrupted")
@@ -232,7 +213,7 @@ def test_a_run_that_died_leaves_room(site: Site) -> None:
     first = site.start("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$")
     wait_for(site.bin / "started")
     first.kill()
-    first.communicate(timeout=LONGEST_S)
+    end_of(first)
     os.kill(int((site.bin / "sleeper").read_text()), signal.SIGKILL)
     assert site.record()["status"] == "started"
     (site.bin / "fma_loop.1").unlink()
@@ -249,35 +230,11 @@ def test_a_run_that_died_leaves_room(site: Site) -> None:
 
 def test_a_full_disk_is_one_sentence(site: Site) -> None:
     site.out.mkdir()
-    command = f'mount -t tmpfs -o size=24k tmpfs {site.out} && exec "$@"'
-    words = [
-        "unshare",
-        "-m",
-        "sh",
-        "-c",
-        command,
-        "sh",
-        sys.executable,
-        "-S",
-        str(FLEET),
-        "run",
-        "--bin",
-        str(site.bin),
-        "--out",
-        str(site.out),
-        "--node",
-        "n1",
-        "--only",
-        "fma_loop|lds|latency|copies",
-    ]
-    if (
-        not shutil.which("unshare")
-        or subprocess.run(
-            [*words[:5], command.replace('exec "$@"', "true")], capture_output=True, check=False
-        ).returncode
-    ):
+    mounted = ("unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=24k tmpfs {site.out} && exec "$@"', "sh")
+    if not shutil.which("unshare") or call(*mounted, "true").returncode:
         pytest.skip("a small file system cannot be mounted here, which takes root")
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST_S)
+    options = ("--bin", site.bin, "--out", site.out, "--node", "n1", "--only", "fma_loop|lds|latency|copies")
+    done = call(*mounted, sys.executable, "-S", FLEET, "run", *options)
     assert done.returncode == 3 and len(done.stderr.splitlines()) == 1
     assert re.fullmatch(rf"fleet.py: {site.out}/\S+ cannot be written: No space left on device\.\n", done.stderr)
 
@@ -307,17 +264,9 @@ def test_prolog_judges_by_a_baseline(site: Site, tmp_path: Path) -> None:
     assert synthetic.run("fleet.py", "report", good).returncode == 0
     for slow, status, said in ((0.0, 0, "2 GPUs pass"), (0.06, 1, "FAIL: gpu-0: memory path; gpu-1: memory path")):
         for step in TIERS["smoke"].together:
-            site.tell(
-                f"{step.experiment}.json",
-                made_fleet.result(
-                    layout.TOGETHER,
-                    step.experiment,
-                    random.Random(3),
-                    "n1",
-                    0,
-                    slow if step.experiment == "memory_bandwidth" else 0.0,
-                ),
-            )
+            worse = slow if step.experiment == "memory_bandwidth" else 0.0
+            made = made_fleet.result(layout.TOGETHER, step.experiment, random.Random(3), "n1", 0, worse)
+            site.tell(f"{step.experiment}.json", made)
         done = site.run("--prolog", "--baseline", str(good / "fleet.json"))
         assert (done.returncode, done.stdout, done.stderr) == (status, f"hipscope smoke: {said}\n", "")
     # A baseline that cannot be read is told before anything is measured.
@@ -384,10 +333,9 @@ def test_bad_usage_is_one_sentence(site: Site, arguments: list[str], said: str) 
 
 def test_a_driver_that_hangs_is_told(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(devices, "LISTING_LIMIT_S", 0.3)
-    (site.bin / "stuck").write_text("#!/bin/sh\nexec sleep 1000\n")
-    (site.bin / "stuck").chmod(0o755)
+    stuck = program(site.bin / "stuck", "#!/bin/sh\nexec sleep 1000\n")
     with pytest.raises(layout.FleetError, match="did not answer within 0.3 s; a GPU or its driver hangs"):
-        devices.version_of(site.bin / "stuck", tmp_path, lambda: None)
+        devices.version_of(stuck, tmp_path, lambda: None)
 
 
 def test_where_two_gpus_are_near(tmp_path: Path) -> None:

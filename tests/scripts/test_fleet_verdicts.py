@@ -44,7 +44,6 @@ def gpu(index: int, numbers: random.Random, **worse: float) -> Gpu:
 
 
 def fleet(count: int = 64, **worse: float) -> list[Gpu]:
-    """A fleet whose GPU 5 is worse."""
     numbers = random.Random(count)
     return [gpu(index, numbers, **(worse if index == 5 else {})) for index in range(count)]
 
@@ -58,12 +57,10 @@ def measured_again(gpus: list[Gpu], keys: list[str], **worse: float) -> None:
 
 
 def changed(one: Gpu, **settings: str) -> Gpu:
-    """The GPU with other settings."""
     return dataclasses.replace(one, identity=dataclasses.replace(one.identity, **settings))
 
 
 def statuses(gpus: list[Gpu], **more: Any) -> dict[str, list[str]]:
-    """By status: the keys."""
     found: dict[str, list[str]] = {}
     for verdict in verdicts.judge(gpus, **more):
         found.setdefault(verdict.status, []).append(verdict.key)
@@ -103,14 +100,11 @@ def test_the_slow_one_and_why(worse: dict[str, float], cause: str) -> None:
         {"memory": 0.007},
         {"clock": 0.03},
         {"late": 0.03},  # far beyond chance, and yet within what they may differ by
+        dict.fromkeys(("memory", "cycles", "clock", "link", "late"), -0.2),  # better is not worse
     ],
 )
 def test_small_differences_are_none(worse: dict[str, float]) -> None:
     assert set(statuses(fleet(**worse))) == {"pass"}
-
-
-def test_better_is_not_worse() -> None:
-    assert set(statuses(fleet(memory=-0.2, cycles=-0.2, clock=-0.2, link=-0.2, late=-0.2))) == {"pass"}
 
 
 def test_what_is_not_confirmed_passes() -> None:

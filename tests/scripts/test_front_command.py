@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
+from functools import partial
 
 import pytest
 import synthetic
+from conftest import call
 
 from hipscope.report import exports
 
 COMMAND = synthetic.REPOSITORY / "hipscope"
-HELP = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=True).stdout
+run = partial(call, COMMAND)
+HELP = run("--help", check=True).stdout
 COMMANDS = re.findall(r"^  ([a-z]+)  ", HELP, re.MULTILINE)
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command."""
-    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
 
 
 def completed(*words: str) -> set[str]:
     """What bash offers in place of the last word."""
     script = f"""PATH={COMMAND.parent}:$PATH; source <(hipscope completion)
 COMP_WORDS=(hipscope "$@"); COMP_CWORD=$#; _hipscope; printf '%s\\n' "${{COMPREPLY[@]}}" """
-    done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(call("bash", "-c", script, "bash", *words, check=True).stdout.split())
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one not in ("completion", "man")])
@@ -52,9 +48,7 @@ def test_the_manual_page_has_the_help_of_every_command() -> None:
     page = run("man").stdout
     headings = ",".join(re.findall('^.SH "HIPSCOPE (.*)"$', page, re.MULTILINE)).lower().split(",")
     assert sorted([*headings, "completion", "man"]) == sorted(COMMANDS)
-    shown = subprocess.run(
-        ["groff", "-man", "-ww", "-Tascii", "-P-c"], input=page, capture_output=True, text=True, check=True
-    )
+    shown = call("groff", "-man", "-ww", "-Tascii", "-P-c", input=page, check=True)
     assert shown.stderr == ""
     lines = {line.strip() for line in re.sub(".\b", "", shown.stdout).splitlines()}
     wanted = [HELP, run("fleet", "--help").stdout, run("card", "--help").stdout]

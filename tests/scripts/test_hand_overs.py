@@ -15,7 +15,6 @@ ROOT = synthetic.REPOSITORY
 def check(
     tmp_path: Path, target: str, code: str, regex: str = "tile", more: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the checker on a kernel of this code, and `more`, as it stands."""
     lines = "\n".join(line if line.startswith(".L") else f"\t{line}" for line in code.strip().splitlines())
     path = tmp_path / "kernels.s"
     path.write_text(

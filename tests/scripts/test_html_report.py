@@ -30,7 +30,6 @@ def make(*folders: Path, status: int = 0) -> Page:
 
 
 def device(folder: Path, name: str, *results: dict[str, Any]) -> Path:
-    """A folder of results of a device with this name."""
     for data in results or [synthetic.result()]:
         data["device"]["name"] = name
         synthetic.write(folder, data)
@@ -43,20 +42,13 @@ def figures(page: Page) -> list[dict[str, Any]]:
     for one in page.all("script"):
         if one.attributes.get("type"):
             data = json.loads(one.text)
-            found += [
-                {
-                    **figure,
-                    "lines": [
-                        [mark, kind, data["names"][name], values] for mark, kind, name, values in figure["lines"]
-                    ],
-                }
-                for figure in data["figures"]
-            ]
+            for figure in data["figures"]:
+                lines = [[mark, kind, data["names"][name], values] for mark, kind, name, values in figure["lines"]]
+                found.append({**figure, "lines": lines})
     return found
 
 
 def said(figure: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """By name the values of each line, by row."""
     return {
         name: {row: value for row, value in zip(figure["rows"], values) if value is not None}
         for _, _, name, values in figure["lines"]
@@ -307,13 +299,9 @@ def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def fleet(folder: Path, count: int) -> Page:
-    """The page of as many devices of one model."""
-    return make(
-        *(
-            device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))
-            for number in range(count)
-        )
-    )
+    for number in range(count):
+        device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))
+    return make(*(folder / f"node{number}" for number in range(count)))
 
 
 def test_many_devices_are_data_and_not_elements(tmp_path: Path) -> None:

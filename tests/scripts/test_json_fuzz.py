@@ -63,10 +63,6 @@ WRITES = {
 }
 
 
-class Refuted(AssertionError):
-    """A tool did what none may do."""
-
-
 def small(text: str | None = None) -> dict[str, Any]:
     """A result of two sweeps, of curves and of bars, in which every member of the schema has a value; every free text
     of it is `text`, if given."""
@@ -102,14 +98,12 @@ class Bench:
         self.good = synthetic.write(root / "good", small())
 
     def folder(self, name: str = "") -> Path:
-        """A new folder for one case."""
         self.count += 1
         made = self.root / f"case-{self.count}" / (name or "results")
         made.mkdir(parents=True)
         return made
 
     def files(self) -> set[str]:
-        """All that there is."""
         start = len(str(self.root)) + 1
         return {
             os.path.join(folder, name)[start:]
@@ -124,18 +118,13 @@ class Bench:
         err = self.capture.readouterr().err
         added = self.files() - before
         failed = status == (2 if name == "compare.py" else 1)
-        if not failed and status not in ((0, 1) if name == "compare.py" else (0,)):
-            raise Refuted(f"{name}: status {status}")
         if failed:
-            named = formats.plain(str(file)) in err or formats.plain(str(file.parent)) in err
-            if not (err.startswith(f"{name}: ") and err.count("\n") == 1 and err.endswith("\n") and named):
-                raise Refuted(f"{name} said: {err!r}")
-            if added:
-                raise Refuted(f"{name} failed and left {added}")
-        elif err:
-            raise Refuted(f"{name} succeeded and said: {err!r}")
-        elif others := left_besides(added, file.parent.relative_to(self.root), WRITES[name]):
-            raise Refuted(f"{name} left {others}")
+            assert formats.plain(str(file)) in err or formats.plain(str(file.parent)) in err
+            assert err.startswith(f"{name}: ") and err.count("\n") == 1 and err.endswith("\n")
+            assert not added
+        else:
+            assert status in ((0, 1) if name == "compare.py" else (0,)) and not err, (name, status, err)
+            assert not left_besides(added, file.parent.relative_to(self.root), WRITES[name])
         return status
 
     def try_all(self, file: Path, with_report: bool = True) -> list[int]:
@@ -152,21 +141,13 @@ class Bench:
             statuses.append(status)
         return statuses
 
-    def refused(self, content: bytes) -> None:
-        """A file with this content, which no tool takes."""
-        file = self.folder() / f"{STEM}.json"
-        file.write_bytes(content)
-        assert self.try_all(file) == [1, 1, 2, 2], content[:200]
-
 
 @pytest.fixture
 def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
-    """A place to try the tools in."""
     return Bench(tmp_path, capsys)
 
 
 def replaced(path: Place, value: Any) -> dict[str, Any]:
-    """The result with another value there."""
     data = small()
     at(data, path[:-1])[path[-1]] = value
     return data
@@ -183,7 +164,9 @@ def test_a_member_twice(bench: Bench) -> None:
     file.write_text(text.replace('"status": "passed"', '"status": "passed", "status": "failed"'))
     # The last one counts, as in every reader of JSON that takes such a file.
     assert bench.try_all(file) == [0, 0, 1, 0]
-    bench.refused(text.replace('"status": "passed"', '"status": "passed", "status": 5').encode())
+    file = bench.folder() / f"{STEM}.json"
+    file.write_text(text.replace('"status": "passed"', '"status": "passed", "status": 5'))
+    assert bench.try_all(file) == [1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("value", [None, True, 7, -1, 0.5, "text", [], {}, [[]], ["text"], {"a": 1}], ids=repr)

@@ -18,7 +18,6 @@ def kernel(code: str, name: str = "tile") -> str:
 
 
 def check(tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:
-    """Runs the checker on a file with this text."""
     path = tmp_path / "kernels.s"
     path.write_text(text, encoding="utf-8")
     return synthetic.run("lds_waits.py", path)

@@ -46,18 +46,8 @@ def test_a_row_has_the_medians_of_a_kernels_launches(tmp_path: Path) -> None:
 def test_the_experiment_runs_once_under_the_profiler(tmp_path: Path) -> None:
     fake(tmp_path, "ncu", f'echo "$@" >{tmp_path}/call; cat {PROFILE}')
     fake(tmp_path, "sgemm", "exit 1")
-    done = run(
-        "--out",
-        tmp_path / "ncu.md",
-        "--kernels",
-        "^tile_",
-        "--launches",
-        "7",
-        tmp_path / "sgemm",
-        "--filter",
-        "^stages$",
-        PATH=f"{tmp_path}:/usr/bin:/bin",
-    )
+    options = ("--out", tmp_path / "ncu.md", "--kernels", "^tile_", "--launches", "7")
+    done = run(*options, tmp_path / "sgemm", "--filter", "^stages$", PATH=f"{tmp_path}:/usr/bin:/bin")
     assert (done.returncode, done.stderr) == (0, "")
     call = (tmp_path / "call").read_text()
     assert call.startswith("--csv --clock-control none --kernel-name regex:^tile_ --launch-count 7 --metrics sm__")

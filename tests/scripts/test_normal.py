@@ -13,14 +13,7 @@ import synthetic
 
 from hipscope.compare import normal
 
-LINK = {
-    "generation": 5,
-    "speed_gts": 32,
-    "width": 16,
-    "maximum_generation": 5,
-    "maximum_speed_gts": 32,
-    "maximum_width": 16,
-}
+LINK = synthetic.IDENTITY["link"]
 
 
 def add(folder: Path, experiment: str, parameter: str, value: float, unit: str, **device: Any) -> None:

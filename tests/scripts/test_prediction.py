@@ -52,7 +52,6 @@ MACS = functools.partial(demand.lane_macs, gpu=MI100)
 
 def says(code: list[str], block: prediction.Block = BLOCK, traffic: prediction.Traffic = NOTHING,
          useful: float = 1.0, of: Gpu = MI100) -> prediction.Prediction:
-    """What the model says of a step with this code."""
     return prediction.predict(demand.demand_of(code, of, of.l2_latency), block, traffic, useful, of)
 
 
@@ -412,7 +411,6 @@ def test_published_shares_are_those_of_the_sources() -> None:
 
 
 def committed() -> list[dict[str, Any]]:
-    """What is in the repository, with what the model says of it."""
     return kept_predictions.read(COMMITTED)
 
 
@@ -420,7 +418,9 @@ def test_the_page_is_what_the_model_says() -> None:
     entries = committed()
     targets = {entry["target"] for entry in entries}
     assert {of.target for of in GPUS} == targets
-    assert (COMMITTED / prediction_page.PAGE).read_text(encoding="utf-8") == prediction_page.page(entries, page.MADE_BY)
+    text = (COMMITTED / prediction_page.PAGE).read_text(encoding="utf-8")
+    assert text == prediction_page.page(entries, page.MADE_BY) and "None of this was measured" in text
+    assert all("predicted share" in line for line in text.splitlines() if line.startswith("| row |"))
     there = {(entry["target"], entry["experiment"], entry["row"]) for entry in entries}
     missing = [(of.target, case.row) for of in GPUS for case in prediction_cases.CASES
                if of.target not in ("gfx900", "gfx908") and case in prediction_cases.cases_of(case.experiment, of)
@@ -491,12 +491,6 @@ def test_in_turn_is_a_little_less_than_what_was_published() -> None:
     values = prediction_page.ratios(prediction_page.calibration(committed(), "gfx908"), "share_in_turn")
     lower, middle, upper = prediction_page.quartiles(values)
     assert 1 < lower < middle < upper < 1.25
-
-
-def test_the_page_says_that_nothing_was_measured() -> None:
-    text = prediction_page.page(committed(), page.MADE_BY)
-    assert "None of this was measured" in text
-    assert all("predicted share" in line for line in text.splitlines() if line.startswith("| row |"))
 
 
 def test_a_step_must_load_its_tiles() -> None:
@@ -741,7 +735,6 @@ def measured_file(entry: dict[str, Any], value: float, **device: Any) -> dict[st
 
 
 def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Result:
-    """The same as it is read."""
     return records.result_of(entry["experiment"], Path("no.json"), measured_file(entry, value, **device))
 
 
@@ -790,17 +783,14 @@ def test_the_documents_say_what_the_predictions_do() -> None:
             assert error in prose or unit == "matrix FP16", (name, unit)
 
 
-def test_others_have_no_such_section() -> None:
+def test_others_have_no_such_section(tmp_path: Path) -> None:
     failed = next(entry for entry in committed() if (entry["target"], entry["row"]) == ("gfx942", "LDS staging"))
     assert predicted.section(measured(failed, 1.0)) == []
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     assert predicted.section(measured(entry, 1.0, architecture="sm_90")) == []
     assert predicted.section(measured(entry, 1.0, architecture="gfx1030")) == []
     assert predicted.section(measured({**entry, "row": "something else"}, 1.0)) == []
-
-
-def test_without_predictions_there_is_no_section(tmp_path: Path) -> None:
-    entry = an_entry("gfx942", "sgemm", "TFLOP/s")
+    # Nor has any without predictions.
     assert predicted.section(measured(entry, 1.0), tmp_path) == []
 
 

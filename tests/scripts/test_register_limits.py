@@ -112,7 +112,6 @@ class FakeCompiler:
 
 
 def fake_limits(names: dict[str, int], registers: int) -> dict[str, Any]:
-    """The limits of the compiler that is made up."""
     return register_limits.measure("hipcc", "gfx1", FakeCompiler(names, registers))
 
 
@@ -162,8 +161,7 @@ def test_markdown_has_the_published_limits_beside_ours() -> None:
     assert "- `there is no ...`: gfx900-clang1 v256, gfx900-clang1 s102, gfx900-clang1 a256" in text
 
 
-def test_markdown_follows_the_limits() -> None:
-    """The published limits stay when ours are others."""
+    # The published limits stay when ours are others.
     limits = {**fake_limits({"v": 128, "s": 96, "a": 0}, 32768), "target": "gfx900"}
     text = register_limits.markdown([limits])
     assert "\n| gfx900-clang1 | v127 | v255 | s95 | s101 | - |\n" in text
@@ -185,14 +183,12 @@ EXPECTED = {
 @pytest.fixture(scope="module", params=[
     pytest.param(target, marks=[] if target == "gfx90a" else pytest.mark.slow) for target in EXPECTED])
 def measured(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The limits of one real target."""
     if HIPCC is None:
         pytest.skip("there is no hipcc")
     return register_limits.measure(HIPCC, request.param)
 
 
 def found(limits: dict[str, Any]) -> tuple[int, int, int]:
-    """What EXPECTED expects."""
     return (limits["assembler"]["v"]["highest"], limits["assembler"]["s"]["highest"], vgpr_limits(limits)[-1])
 
 

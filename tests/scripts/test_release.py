@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import call
 from synthetic import REPOSITORY, SCRIPTS
 
 
@@ -29,8 +29,7 @@ def test_all_files_name_one_version() -> None:
     named = versions(REPOSITORY)
     assert len(set(named.values())) == 1, named
     assert re.fullmatch(r"\d+\.\d+\.\d+", named["CMakeLists.txt"])
-    said = subprocess.run([REPOSITORY / "hipscope", "--version"], capture_output=True, text=True, check=True).stdout
-    assert said == f"hipscope {named['CMakeLists.txt']}\n"
+    assert call(REPOSITORY / "hipscope", "--version", check=True).stdout == f"hipscope {named['CMakeLists.txt']}\n"
     recipe = (REPOSITORY / "packaging/spack/packages/hipscope/package.py").read_text(encoding="utf-8")
     assert set(re.findall(r"hipscope@(\S+)", recipe)) == {named["CMakeLists.txt"]}
 
@@ -57,6 +56,6 @@ def test_the_date_of_the_release_is_that_of_the_citation() -> None:
 def test_the_subject_of_a_commit(tmp_path: Path, message: str, status: int) -> None:
     file = tmp_path / "message"
     file.write_text(message, encoding="utf-8")
-    done = subprocess.run([SCRIPTS / "commit_message.sh", file], capture_output=True, text=True, check=False)
+    done = call(SCRIPTS / "commit_message.sh", file)
     assert done.returncode == status
     assert len(done.stderr.splitlines()) == status

@@ -34,6 +34,12 @@ def page_of(folder: Path) -> str:
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
+def page_with(folder: Path, *sweeps: Json, **changes: Any) -> str:
+    """The same of a result with these sweeps, or its usual ones."""
+    synthetic.write(folder, synthetic.result(**({"sweeps": list(sweeps)} if sweeps else {}), **changes))
+    return page_of(folder)
+
+
 def one_sentence(done: subprocess.CompletedProcess[str], *parts: str) -> None:
     """Whether it failed with one line that has these parts."""
     assert done.returncode == 1
@@ -57,8 +63,7 @@ def test_capacities_are_marked_in_curves_of_latency(tmp_path: Path) -> None:
     ]
     sweeps = [synthetic.sweep(name, rows, axis=axis, headline="latency") for name in ("footprint", "constant")]
     sweeps.append(synthetic.sweep("time", rows, axis=axis, headline="time"))
-    synthetic.write(tmp_path, synthetic.result(sweeps=sweeps, inferences=inferences))
-    page_of(tmp_path)
+    page_with(tmp_path, *sweeps, inferences=inferences)
     marks = {
         path.stem: re.findall(r'id="inferred-(\d+)"', path.read_text(encoding="utf-8"))
         for path in (tmp_path / "plots").iterdir()
@@ -75,8 +80,7 @@ def test_table(tmp_path: Path) -> None:
     rows[0]["published"] = [synthetic.published(50.5), synthetic.published(7.0, metric="time", unit="ms")]
     rows[1]["checks"][0]["wrong"] = 3
     rows[2]["measurements"][0]["throttled"] = 1
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("sizes", rows)]))
-    page = page_of(tmp_path)
+    page = page_with(tmp_path, synthetic.sweep("sizes", rows))
     assert (
         "| size (B) | time (us) | spread (%) | rate (GB/s) | MI25 (published) (GB/s) "
         "| MI25 (published) (time, ms) | checks |\n"
@@ -95,15 +99,13 @@ def test_table(tmp_path: Path) -> None:
 )
 def test_time_units(tmp_path: Path, seconds: float, unit: str, shown: str) -> None:
     rows = [synthetic.row("a", 1, seconds, 1.0)]
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
-    page = page_of(tmp_path)
+    page = page_with(tmp_path, synthetic.sweep("s", rows))
     assert f"| time ({unit}) |" in page
     assert f"| a | {shown} |" in page
 
 
 def test_page(tmp_path: Path) -> None:
-    synthetic.write(tmp_path, synthetic.result())
-    page = page_of(tmp_path)
+    page = page_with(tmp_path)
     for part in (
         "# Test GPU\n",
         "| Compute units (SMs) | 132 |",
@@ -148,8 +150,7 @@ def test_plot_is_xml_with_the_published_series(tmp_path: Path) -> None:
 def test_a_plot_has_its_texts_as_they_were(tmp_path: Path) -> None:
     names = ("1.23456 x  2", 'a "b" & <c> 5.000', "M 1.00 L 2.00 z", 'naïve \'style="x"\' id="y"')
     rows = [synthetic.row(name, x, 1.0, 5.0) for x, name in enumerate(names)]
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("bars", rows, axis=STAGES)]))
-    page_of(tmp_path)
+    page_with(tmp_path, synthetic.sweep("bars", rows, axis=STAGES))
     text = (tmp_path / "plots" / "copy_rate-bars.svg").read_text(encoding="utf-8")
     said = ["".join(node.itertext()) for node in ElementTree.fromstring(text).iter() if node.tag.endswith("}text")]
     assert [name for name in names if " ".join(name.split()) not in said] == []
@@ -164,10 +165,7 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
             {"name": "rate of others", "value": 3.0, "unit": "GB/s"},
         ]
     bars = [{**row, "label": f"{row['label']} kernel"} for row in rows]
-    synthetic.write(
-        tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=STAGES)])
-    )
-    page_of(tmp_path)
+    page_with(tmp_path, synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=STAGES))
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
     assert ">library</text>" in text and ">other</text>" not in text and "of others" not in text
     # Stages are bars, whatever their names begin with, and have the headline alone.
@@ -176,7 +174,6 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
 
 
 def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, object]:
-    """A sweep over all pairs of devices."""
     rows = [
         synthetic.row(f"{start} -> {end}", count * start + end, 1e-3, rate(start, end))
         for start in range(count)
@@ -196,8 +193,7 @@ def fields_of(plot: Path) -> list[str]:
 
 def test_pairs_of_devices_are_a_matrix_and_a_heat_map(tmp_path: Path) -> None:
     sweep = pairs(4, lambda start, end: 2000.0 if start == end else 310.5 if (start, end) == (2, 1) else 400.0)
-    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
-    page = page_of(tmp_path)
+    page = page_with(tmp_path, sweep)
     assert "| from, to | 0 | 1 | 2 | 3 |" in page
     assert "| **2** | 400 | 310.5 | 2000 | 400 |" in page
     plot = tmp_path / "plots" / "copy_rate-engine.svg"
@@ -212,18 +208,15 @@ def test_pairs_of_devices_are_a_matrix_and_a_heat_map(tmp_path: Path) -> None:
 
 
 def test_one_device_and_a_pair_that_was_not_measured(tmp_path: Path) -> None:
-    synthetic.write(tmp_path / "one", synthetic.result(sweeps=[pairs(1, lambda start, end: 400.0)]))
-    assert "from, to" not in page_of(tmp_path / "one")
+    assert "from, to" not in page_with(tmp_path / "one", pairs(1, lambda start, end: 400.0))
     sweep = pairs(3, lambda start, end: None if (start, end) == (0, 2) else 400.0)
-    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
-    assert "| **0** | 400 | 400 | - |" in page_of(tmp_path)
+    assert "| **0** | 400 | 400 | - |" in page_with(tmp_path, sweep)
     assert len(fields_of(tmp_path / "plots" / "copy_rate-engine.svg")) == 8
 
 
 def test_links_that_are_alike_are_of_one_colour(tmp_path: Path) -> None:
     sweep = pairs(2, lambda start, end: 400.0 + start)
-    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
-    page_of(tmp_path)
+    page_with(tmp_path, sweep)
     red = [int(field[1:3], 16) for field in fields_of(tmp_path / "plots" / "copy_rate-engine.svg")[1:3]]
     assert abs(red[0] - red[1]) < 16
 
@@ -238,8 +231,7 @@ def test_more_companions_than_colours_are_a_map(tmp_path: Path) -> None:
                 if (unit, line) != (3, 5)  # one that was not measured
             ]
         folder = tmp_path / str(companions)
-        synthetic.write(folder, synthetic.result(sweeps=[synthetic.sweep("map", rows)]))
-        page_of(folder)
+        page_with(folder, synthetic.sweep("map", rows))
         text = (folder / "plots" / "copy_rate-map.svg").read_text()
         ElementTree.fromstring(text)
         assert ("<image" in text) == is_map
@@ -247,7 +239,6 @@ def test_more_companions_than_colours_are_a_map(tmp_path: Path) -> None:
 
 
 def with_rows(*rows: tuple[str, float, float | None], **changes: Any) -> Json:
-    """A sweep of rows by label, x and rate."""
     return synthetic.sweep("s", [synthetic.row(label, x, 1.0, rate) for label, x, rate in rows], **changes)
 
 
@@ -289,16 +280,14 @@ FUNCTIONS = (("exp", 1, 30.0), ("sin", 2, 40.0), ("large sin", 3, 4000.0))
     ],
 )
 def test_what_a_plot_says(tmp_path: Path, sweep: Json, there: list[str], absent: list[str]) -> None:
-    synthetic.write(tmp_path, synthetic.result(sweeps=[{**sweep, "name": "s"}]))
-    page_of(tmp_path)
+    page_with(tmp_path, {**sweep, "name": "s"})
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
     assert [part for part in there if part not in text] == [part for part in absent if part in text] == []
 
 
 def test_one_row_has_no_plot(tmp_path: Path) -> None:
     rows = [synthetic.row("a", 1, 1e-3, 1.0)]
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
-    assert "![" not in page_of(tmp_path)
+    assert "![" not in page_with(tmp_path, synthetic.sweep("s", rows))
     assert os.listdir(tmp_path / "plots") == []
 
 
@@ -311,8 +300,7 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
         synthetic.sweep("huge", [synthetic.row(str(x), 2.0**x, 1e9 * x, 1e16 * x) for x in (1, 40)]),
         synthetic.sweep("names", [synthetic.row(name, 1, 1.0, 2.0) for name in ("naive", "2-D", "tiled")], axis=STAGES),
     ]
-    synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
-    page_of(tmp_path)
+    page_with(tmp_path, *sweeps)
     assert len(os.listdir(tmp_path / "plots")) == 6
 
 
@@ -326,8 +314,7 @@ def test_numbers_that_no_axis_reaches_stand_in_the_table_alone(tmp_path: Path) -
     sweeps.append(synthetic.sweep("one of three", rows))
     for row in (row for sweep in sweeps for row in sweep["rows"]):
         row["values"][0]["unit"] = ""  # of what has one the door takes no such number
-    synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
-    assert "| 1e308 |" in page_of(tmp_path).replace("1.000e+308", "1e308")
+    assert "| 1e308 |" in page_with(tmp_path, *sweeps).replace("1.000e+308", "1e308")
     assert os.listdir(tmp_path / "plots") == ["copy_rate-one-of-three.svg"]
     assert "#d55e00" not in (tmp_path / "plots" / "copy_rate-one-of-three.svg").read_text()
 
@@ -437,16 +424,14 @@ def test_only_the_plots_that_documents_show_and_each_first(tmp_path: Path) -> No
 
 def test_long_tables_are_folded(tmp_path: Path) -> None:
     rows = [synthetic.row(str(x), x, 1e-3, float(x)) for x in range(1, 42)]
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
-    assert "<details><summary>The 41 rows</summary>\n\n| size" in page_of(tmp_path)
+    assert "<details><summary>The 41 rows</summary>\n\n| size" in page_with(tmp_path, synthetic.sweep("s", rows))
 
 
 def test_of_a_very_long_curve_a_page_has_the_rows_that_tell_its_shape(tmp_path: Path) -> None:
     rows = [synthetic.row(str(x), x, 1e-3, 1.0 if x <= 153 else 2.0) for x in range(1, 301)]
     rows[96]["checks"][0]["wrong"] = 1
     rows[97]["published"] = [synthetic.published(77.0)]
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
-    page = page_of(tmp_path)
+    page = page_with(tmp_path, synthetic.sweep("s", rows))
     shown = [int(x) for x in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)]
     assert {1, 97, 98, 153, 154, 300} <= set(shown) and 40 <= len(shown) <= 70
     assert (
@@ -456,16 +441,14 @@ def test_of_a_very_long_curve_a_page_has_the_rows_that_tell_its_shape(tmp_path: 
 
 
 def test_host_times_are_called_cpu_times(tmp_path: Path) -> None:
-    synthetic.write(tmp_path, synthetic.result(backend="host", scaled=True))
-    page = page_of(tmp_path)
+    page = page_with(tmp_path, backend="host", scaled=True)
     assert page.index("These times are CPU times") < page.index("| Architecture |")
     assert "scaled down" in page
 
 
 def test_failed_verification_is_said(tmp_path: Path) -> None:
     verification = {"checks": 6, "failures": ["sizes, 1 KiB: 3 of 1024 wrong"]}
-    synthetic.write(tmp_path, synthetic.result(status="failed", verification=verification))
-    page = page_of(tmp_path)
+    page = page_with(tmp_path, status="failed", verification=verification)
     assert "**FAILED** (1 of 6 checks)" in page
     assert "A verification FAILED" in page and "- sizes, 1 KiB: 3 of 1024 wrong" in page
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import call, program
 from synthetic import SCRIPTS
 
 SKIPPED, BAD_USAGE = 77, 2
@@ -15,22 +16,7 @@ SKIPPED, BAD_USAGE = 77, 2
 def rocm7(*arguments: str, programs: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Runs it; `programs` come before those of the system."""
     path = f"{programs}:{os.environ['PATH']}" if programs else os.environ["PATH"]
-    return subprocess.run(
-        [str(SCRIPTS / "rocm7.sh"), *arguments],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-
-
-def fake(folder: Path, name: str, status: int) -> None:
-    """A program that does nothing and ends with this status."""
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    path.write_text(f"#!/bin/sh\nexit {status}\n", encoding="utf-8")
-    path.chmod(0o755)
+    return call(SCRIPTS / "rocm7.sh", *arguments, env={**os.environ, "PATH": path})
 
 
 @pytest.mark.parametrize("arguments", [["--targets"], ["--only"], ["--fast"], ["gfx942"]], ids=str)
@@ -54,19 +40,11 @@ def test_others_than_root_are_told() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root alone gets so far")
-def test_no_mounts_are_told(tmp_path: Path) -> None:
-    fake(tmp_path / "bin", "unshare", 1)
-    done = rocm7("--chroot", str(tmp_path / "system"), programs=tmp_path / "bin")
-    assert done.returncode == SKIPPED
-    assert done.stdout.startswith("skipped: ") and "mounts" in done.stdout
-    assert not (tmp_path / "system").exists()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gets so far")
-def test_a_system_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    fake(tmp_path / "bin", "unshare", 0)
-    fake(tmp_path / "bin", "debootstrap", 1)
+@pytest.mark.parametrize("mounts, said", [(1, "mounts"), (0, "could not be made")])
+def test_why_no_system_can_be_made_is_told(tmp_path: Path, mounts: int, said: str) -> None:
+    program(tmp_path / "bin" / "unshare", f"#!/bin/sh\nexit {mounts}\n")
+    program(tmp_path / "bin" / "debootstrap", "#!/bin/sh\nexit 1\n")
     done = rocm7("--chroot", str(tmp_path / "system"), "--build", str(tmp_path / "build"), programs=tmp_path / "bin")
     assert done.returncode == SKIPPED
-    assert done.stdout.splitlines()[-1].startswith("skipped: ") and "could not be made" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("skipped: ") and said in done.stdout
     assert not (tmp_path / "system").exists()

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import html_report
 import pytest
-from pages import Page
 from synthetic import inference, result, row, sweep, write
+from test_html_report import make as html_of
 
 from hipscope.report import ceilings, page
 from hipscope.results import load
@@ -125,11 +124,6 @@ def test_without_arithmetic_or_memory_there_is_none(folder: Path, missing: tuple
 def test_of_a_cpu_there_is_none(tmp_path: Path) -> None:
     put(tmp_path, "ilp_tlp", backend="host", sweeps=peaks(("FP32 FMA", 60.0)))
     assert roofline_of(tmp_path) == ceilings.Roofline()
-
-
-def html_of(*folders: Path) -> Page:
-    assert html_report.main(["--no-isa", *map(str, folders)]) == 0
-    return Page((folders[0] / "report.html").read_text(encoding="utf-8"))
 
 
 def rename(folder: Path, name: str) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import call, program
 from synthetic import SCRIPTS
 
 ROOT = SCRIPTS.parent
@@ -18,16 +19,13 @@ RACE = "emulator: LDS race | _Z12store_kernelPj | ds_write_b32 v0, v1 | 7 times 
 
 def make_binary(build: Path, name: str, checks: str = "3 of 3", stderr: str = "", status: int = 0) -> None:
     """An experiment that says this of its checks, and then this on stderr."""
-    path = build / "bin" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
+    program(
+        build / "bin" / name,
         "#!/bin/sh\n"
         'echo "$0 $* $HIPSCOPE_EMULATOR" >>"$(dirname "$0")/calls"\n'
         f"echo 'verification: {checks} checks passed'\n"
         f"cat >&2 <<'END'\n{stderr}\nEND\nexit {status}\n",
-        encoding="utf-8",
     )
-    path.chmod(0o755)
 
 
 def calls(build: Path) -> list[str]:
@@ -55,13 +53,7 @@ def made_sources(tmp_path: Path) -> list[str]:
 
 
 def run(build: Path, sources: list[str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(RUNNER), "--build", str(build), "--jobs", "1", *sources, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return call(sys.executable, RUNNER, "--build", build, "--jobs", "1", *sources, *arguments)
 
 
 def test_every_experiment_runs_in_all_ways(tmp_path: Path, sources: list[str]) -> None:
@@ -182,35 +174,23 @@ def test_wrong_lines_are_told(tmp_path: Path, sources: list[str]) -> None:
     assert "not 3 fields" in run(tmp_path, sources).stderr
 
 
-def listed(*arguments: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, str(RUNNER), "--list", *arguments], capture_output=True, text=True, check=True, timeout=60
-    )
-    return set(done.stdout.splitlines())
-
-
 def test_every_experiment_of_the_build_is_run_but_those_that_cannot_be() -> None:
     named = re.findall(
         r"^hipscope_add_experiment\(src/\S+/(\w+)\.hip", (ROOT / "CMakeLists.txt").read_text(), flags=re.MULTILINE
     )
-    assert {line.split()[0] for line in listed()} == set(named) - {"peer_copies"}
+    listed = call(sys.executable, RUNNER, "--list", check=True).stdout.splitlines()
+    assert {line.split()[0] for line in listed} == set(named) - {"peer_copies"}
 
 
 def test_what_the_shell_says_of_launchers() -> None:
     """test.sh's own words about --launcher."""
-
-    def shell(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(SCRIPTS / "test.sh"), *words], capture_output=True, text=True, check=False, timeout=60
-        )
-
-    assert "--launcher CMD" in shell("--help").stdout
+    assert "--launcher CMD" in call(SCRIPTS / "test.sh", "--help").stdout
     for words, said in [
         (["--launcher"], "--launcher needs a value"),
         (["--build", "/tmp"], "--build is for --launcher"),
         (["--launcher", "env", "--build", "/nowhere"], "there are no binaries in /nowhere/bin."),
     ]:
-        done = shell(*words)
+        done = call(SCRIPTS / "test.sh", *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr and len(done.stderr.splitlines()) == 1
 
@@ -218,13 +198,7 @@ def test_what_the_shell_says_of_launchers() -> None:
 def test_shell_runs_the_list_through_the_launcher(tmp_path: Path) -> None:
     make_binary(tmp_path, "nchw_index")
     make_binary(tmp_path, "lds_latency", checks="4 of 5")
-    done = subprocess.run(
-        [str(SCRIPTS / "test.sh"), "--launcher", "env A=b", "--build", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = call(SCRIPTS / "test.sh", "--launcher", "env A=b", "--build", tmp_path)
     assert done.returncode == 1
     assert "experiments, run by env A=b" in done.stdout
     assert "verification: 4 of 5 checks passed" in done.stdout

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import LONGEST_S, wait_for
+from conftest import call, end_of, wait_for
+from conftest import start as start_program
 from test_run_all import running
 from test_tools import fake
 
@@ -70,35 +71,14 @@ class Bench:
     tools: Path
 
     def start(self, *arguments: str, no_build: bool = True, **environment: str) -> subprocess.Popen[str]:
-        """Starts sanitize.sh."""
-        return subprocess.Popen(
-            [
-                str(synthetic.SCRIPTS / "sanitize.sh"),
-                *(["--no-build"] if no_build else []),
-                "--build-dir",
-                str(self.build),
-                *arguments,
-            ],
-            env={
-                **os.environ,
-                "PATH": f"{self.tools}:{os.environ['PATH']}",
-                "CUDA_PATH": "/nonexistent",
-                "HIPSCOPE_KFD": "/nonexistent",
-                **environment,
-            },
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            # Tests started in the background inherit an ignored SIGINT, which bash cannot trap.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        options = [*(["--no-build"] if no_build else []), "--build-dir", self.build, *arguments]
+        nowhere = {"CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
+        path = {"PATH": f"{self.tools}:{os.environ['PATH']}"}
+        script = synthetic.SCRIPTS / "sanitize.sh"
+        return start_program(script, *options, env={**os.environ, **path, **nowhere, **environment})
 
     def run(self, *arguments: str, no_build: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs sanitize.sh."""
-        process = self.start(*arguments, no_build=no_build, **environment)
-        out, err = process.communicate(timeout=LONGEST_S)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        return end_of(self.start(*arguments, no_build=no_build, **environment))
 
     def says(self, run: str, log: str, status: int = 0) -> None:
         """What the tool writes and returns for <experiment>.<tool>.<main or waiting>."""
@@ -106,7 +86,6 @@ class Bench:
         (self.tools / f"{run}.status").write_text(str(status))
 
     def call(self, run: str) -> str:
-        """How the tool was called."""
         return (self.tools / f"{run}.call").read_text()
 
 
@@ -122,7 +101,6 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def fake_binary(bench: Bench, name: str) -> None:
-    """Adds an experiment."""
     (bench.build / "bin").mkdir(parents=True, exist_ok=True)
     fake(bench.build / "bin", name, FAKE_BINARY)
     with open(bench.build / "experiments.txt", "a", encoding="utf-8") as file:
@@ -322,7 +300,7 @@ def test_bad_usage(bench: Bench, arguments: list[str], part: str) -> None:
 
 
 def test_help() -> None:
-    done = subprocess.run([synthetic.SCRIPTS / "sanitize.sh", "--help"], capture_output=True, text=True, check=True)
+    done = call(synthetic.SCRIPTS / "sanitize.sh", "--help", check=True)
     assert done.stdout.startswith("Runs every kernel") and "--limit SECONDS" in done.stdout
 
 
@@ -363,7 +341,7 @@ def test_interrupt(bench: Bench, number: signal.Signals, status: int) -> None:
     for name in EXPERIMENTS:
         wait_for(bench.tools / f"{name}.memcheck.main.started")
     process.send_signal(number)
-    _, err = process.communicate(timeout=LONGEST_S)
+    err = end_of(process).stderr
     assert process.returncode == status
     assert all((bench.tools / f"{name}.memcheck.main.terminated").exists() for name in EXPERIMENTS)
     assert "sanitize.sh: interrupted" in err

@@ -43,13 +43,9 @@ def test_what_cannot_be_read_is_one_sentence_and_no_page(tmp_path: Path) -> None
         ((tmp_path / "none.sass",), 1, "none.sass cannot be read: No such file or directory."),
         ((spoiled,), 1, "spoiled.sass cannot be read: it is no text."),
         ((binary,), 77, "there is no cuobjdump"),
+        (("--out", tmp_path / "no" / "sass.md", LISTING), 3, "sass.md cannot be written: No such file or directory."),
     ):
         done = run("--out", tmp_path / "sass.md", *arguments, CUDA_PATH=str(tmp_path))
         assert done.returncode == status and part in done.stderr
         assert done.stderr.count("\n") == 1 and done.stdout == ""
         assert not (tmp_path / "sass.md").exists()
-
-
-def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
-    done = run("--out", tmp_path / "no" / "sass.md", LISTING)
-    assert done.returncode == 3 and "sass.md cannot be written: No such file or directory." in done.stderr

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sources_map
+import synthetic
 
 # Every variant of the five works, as they number them: V's examples, S's kernels, D's sections, L's steps and
 # R's three curves.
@@ -38,25 +39,12 @@ UNUSED = "| `thread_rate` | `2d` | measured on another card only |"
 
 
 def row(label: str, value: float, published: float | None = None) -> dict[str, Any]:
-    figures = (
-        []
-        if published is None
-        else [
-            {
-                "gpu": "Radeon Instinct MI25",
-                "metric": "thread rate",
-                "value": published,
-                "unit": "threads/cycle",
-                "source": "V",
-                "note": "",
-            }
-        ]
-    )
+    of = {"gpu": "Radeon Instinct MI25", "metric": "thread rate", "unit": "threads/cycle"}
     return {
         "label": label,
         "measurements": [{"name": "time", "median": 0.002}],
         "values": [{"name": "thread rate", "value": value, "unit": "threads/cycle"}],
-        "published": figures,
+        "published": [] if published is None else [synthetic.published(published, **of)],
     }
 
 

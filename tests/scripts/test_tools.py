@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import call, program
 from synthetic import SCRIPTS
 
 # What the scripts themselves call; the rest of the system is hidden from them.
@@ -27,23 +28,14 @@ def tools(tmp_path: Path) -> Path:
 
 
 def fake(folder: Path, name: str, body: str = "") -> None:
-    """Makes a program from a shell script's body."""
-    folder.mkdir(exist_ok=True, parents=True)
-    assert not (folder / name).is_symlink(), "it would write to the system's own program"
-    (folder / name).write_text(f"#!/bin/bash\n{body}\n")
-    (folder / name).chmod(0o755)
+    program(folder / name, f"#!/bin/bash\n{body}\n")
 
 
 def run(script: str, path: Path | str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a script with this PATH, with no toolkit but those on it."""
     nowhere = {"ROCM_PATH": "/nonexistent", "CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
-    return subprocess.run(
-        [str(SCRIPTS / script), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": str(path), **nowhere, **environment},
-        stdin=subprocess.DEVNULL,
+    return call(
+        SCRIPTS / script, *arguments, env={"PATH": str(path), **nowhere, **environment}, stdin=subprocess.DEVNULL
     )
 
 
@@ -146,8 +138,7 @@ def test_find_python_says_what_to_install(tools: Path) -> None:
 def test_a_script_takes_the_interpreter_that_has_its_modules(tools: Path) -> None:
     # One that has the modules says so; the script was started by one that has not.
     fake(tools, "python3", '[[ $1 != *isa_report.py ]] || echo "started again: ${*:2}"')
-    command = [sys.executable, "-S", str(SCRIPTS / "isa_report.py"), "--check"]
-    done = subprocess.run(command, env={"PATH": str(tools)}, capture_output=True, text=True, check=False)
+    done = call(sys.executable, "-S", SCRIPTS / "isa_report.py", "--check", env={"PATH": str(tools)})
     assert (done.returncode, done.stdout) == (0, "started again: --check\n"), done.stderr
 
 
@@ -157,13 +148,7 @@ def test_find_python_refuses_what_is_no_module(tools: Path) -> None:
 
 def test_find_python_ignores_files_of_the_current_folder(tools: Path, tmp_path: Path) -> None:
     (tmp_path / "no_such_module.py").touch()
-    done = subprocess.run(
-        [str(SCRIPTS / "find_python.sh"), "no_such_module"],
-        cwd=tmp_path,
-        env={"PATH": str(tools)},
-        capture_output=True,
-        check=False,
-    )
+    done = call(SCRIPTS / "find_python.sh", "no_such_module", cwd=tmp_path, env={"PATH": str(tools)})
     assert done.returncode == 1
 
 

@@ -19,14 +19,6 @@ APART, FEWEST = 0.01, 2
 SHOWN = 16
 
 
-def _models(runs: Mapping[str, Sequence[Result]]) -> set[str]:
-    return {result.device.name for results in runs.values() for result in results}
-
-
-def _uuids(runs: Mapping[str, Sequence[Result]]) -> set[str]:
-    return {result.device.uuid or "" for results in runs.values() for result in results}
-
-
 def _ways(result: Result) -> dict[str, float]:
     """The latency of each CU."""
     return {
@@ -39,7 +31,7 @@ def _ways(result: Result) -> dict[str, float]:
     }
 
 
-def _is_other(old: Result, new: Result) -> int:
+def _moved(old: Result, new: Result) -> int:
     """How many CUs are at other places."""
     before, after = _ways(old), _ways(new)
     return sum(abs(after[label] / way - 1) > APART for label, way in before.items() if label in after)
@@ -47,15 +39,16 @@ def _is_other(old: Result, new: Result) -> int:
 
 def another(old: Mapping[str, Sequence[Result]], new: Mapping[str, Sequence[Result]]) -> str | None:
     """By what the sides have no card in common, in words; None when they have one, nothing tells, or models differ."""
-    if len(_models(old) | _models(new)) > 1:
+    sides = [[result.device for results in runs.values() for result in results] for runs in (old, new)]
+    if len({device.name for side in sides for device in side}) > 1:
         return None
-    before, after = _uuids(old), _uuids(new)
+    before, after = ({device.uuid or "" for device in side} for side in sides)
     if "" not in before | after:
         if before & after:
             return None
         names = (", ".join(sorted(one[:SHOWN] for one in side)) for side in (before, after))
         return " -> ".join(names)
-    counts = [_is_other(one, other) for one in old.get(EXPERIMENT, ()) for other in new.get(EXPERIMENT, ())]
+    counts = [_moved(one, other) for one in old.get(EXPERIMENT, ()) for other in new.get(EXPERIMENT, ())]
     if counts and min(counts) >= FEWEST:
         return f"{min(counts)} CUs or more lie otherwise, by {EXPERIMENT}/{SWEEP}"
     return None

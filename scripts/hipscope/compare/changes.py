@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from hipscope.results.records import Inference, Measurement, Result, Row, Sweep, Value
 
@@ -14,17 +14,7 @@ from .verdicts import Judge, Time, relative_change, relative_noise, verdict_of
 
 Item = TypeVar("Item")
 Key = tuple[Any, ...]
-
-
-class Named(Protocol):
-    """What is told from others by its name."""
-
-    @property
-    def name(self) -> str:
-        """The name."""
-
-
-NamedItem = TypeVar("NamedItem", bound=Named)
+NamedItem = TypeVar("NamedItem", bound="Measurement | Value | Sweep | Inference")
 
 # Units of what a compiler, a library or a driver decides and no clock measures: any change of these is one.
 # Errors in eps are left out: they are of random inputs, and verification has a bound for them.
@@ -86,18 +76,10 @@ def _items(run: Result, of: Callable[[Row], Sequence[NamedItem]]) -> dict[Key, N
     }
 
 
-def _cycles(measurement: Measurement) -> float | None:
-    """The median in cycles; None where no clock was measured."""
-    return measurement.median * measurement.shader_mhz if measurement.shader_mhz else None
-
-
-def _median_change(
-    old: Sequence[Measurement], new: Sequence[Measurement], of: Callable[[Measurement], float | None]
-) -> tuple[float | None, float | None]:
-    """The median over a side's runs, of both sides; None where a run has none."""
-    sides = [[of(one) for one in side] for side in (old, new)]
-    medians = [None if None in side else statistics.median(one for one in side if one is not None) for side in sides]
-    return medians[0], medians[1]
+def _median_cycles(runs: Sequence[Measurement]) -> float | None:
+    """The median over a side's runs; None where one has measured no clock."""
+    cycles = [one.median * one.shader_mhz for one in runs if one.shader_mhz]
+    return statistics.median(cycles) if len(cycles) == len(runs) else None
 
 
 class _Comparer:
@@ -143,7 +125,7 @@ class _Comparer:
         medians = [[one.median for one in side] for side in (old, new)]
         before, after = (statistics.median(side) for side in medians)
         change, noise = relative_change(before, after), relative_noise(old, new)
-        old_cycles, new_cycles = _median_change(old, new, _cycles)
+        old_cycles, new_cycles = map(_median_cycles, (old, new))
         sweep, name = key[0], old[0].name
         self.add(
             (sweep, label, name),
@@ -187,7 +169,6 @@ class _Comparer:
             self.duration(key, row, unit)
 
     def row(self, sweep: str, key: Key, old: Row, new: Row) -> None:
-        """A row's measurements and values."""
         label = old.label
         place = f"{sweep}/{label}/"
         for name, _, _ in self.pairs(place, *(_named(one.measurements) for one in (old, new))):
@@ -199,14 +180,11 @@ class _Comparer:
     def inference(self, old: Inference, new: Inference) -> None:
         """An inferred parameter: changed beyond the threshold, or found by one run alone."""
         before, after = old.value, new.value
-        place = ("inferred", "", old.name)
-        if before is None or after is None:
-            verdict = SAME if before is after else CHANGED
-            self.add(place, new.unit, before, after, None, None, verdict)
-            return
-        change = relative_change(before, after)
-        verdict = CHANGED if abs(change) > self.threshold or old.unit != new.unit else SAME
-        self.add(place, new.unit, before, after, change, None, verdict)
+        change, is_same = None, before is after
+        if before is not None and after is not None:
+            change = relative_change(before, after)
+            is_same = abs(change) <= self.threshold and old.unit == new.unit
+        self.add(("inferred", "", old.name), new.unit, before, after, change, None, SAME if is_same else CHANGED)
 
     def verification(self, old: Result, new: Result) -> None:
         """Whether all that the kernels computed was right."""
@@ -217,7 +195,6 @@ class _Comparer:
         self.add(("verification", "", "status"), "", before, after, None, None, verdict)
 
     def result(self, old: Result, new: Result) -> None:
-        """All of an experiment."""
         self.verification(old, new)
         for _, before, after in self.pairs("", *(_named(one.sweeps) for one in (old, new))):
             name = before.name
@@ -275,10 +252,7 @@ def _by_name(runs: Sequence[Sequence[Result]]) -> dict[str, list[Result]]:
 
 
 def compare(old: Sequence[Sequence[Result]], new: Sequence[Sequence[Result]], threshold: float) -> Comparison:
-    """Compares all experiments that both sides have, each side of one run or several.
-
-    `threshold` is the least change, as a part of the old value.
-    """
+    """All experiments that both sides have, each of one run or several; `threshold` is a part of the old value."""
     found, times = Comparison(), list[Time]()
     before, after = _by_name(old), _by_name(new)
     found.only_old = [name for name in before if name not in after]

@@ -39,12 +39,10 @@ class Reading:
 class Measured:
     """The results of one card."""
 
-    folder: Path
     results: Sequence[Result]
 
     @property
     def device(self) -> Device:
-        """What the driver says of it."""
         return self.results[0].device
 
     def result(self, name: str) -> Result:
@@ -76,7 +74,7 @@ class Place:
 
 def measured(folder: Path) -> Measured:
     """The results of a folder; raises BadInput."""
-    return Measured(folder, load.load_folder(folder))
+    return Measured(load.load_folder(folder))
 
 
 def _distance(one: Device, other: Device) -> float:
@@ -161,7 +159,6 @@ def _where(place: Place, is_same_model: bool) -> str:
 
 
 def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str:
-    """The page in Markdown."""
     units = Units({one.name: one.clock.shader_mhz for one in mine.results})
     found = places(mine, others)
     off = [one for one in found if one.off] if is_same_model else []
@@ -192,19 +189,11 @@ def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str
         + "."
         for one in off
     ]
-    return "\n".join(
-        [
-            f"# Is it normal? {markdown.text(mine.device.name)}",
-            "",
-            compared,
-            *(["", "## Off", "", *(f"- {one}" for one in outliers)] if outliers else []),
-            "",
-            "## All parameters",
-            "",
-            markdown.text_table(["parameter", "here", "there", "", "experiment"], rows),
-            "",
-        ]
-    )
+    parts = [f"# Is it normal? {markdown.text(mine.device.name)}", compared]
+    if outliers:
+        parts += ["## Off", "\n".join(f"- {one}" for one in outliers)]
+    table = markdown.text_table(["parameter", "here", "there", "", "experiment"], rows)
+    return "\n\n".join([*parts, "## All parameters", table]) + "\n"
 
 
 def _nearest(reading: Reading, others: Sequence[Measured]) -> Result:

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import mca
 from .assembly import CATEGORIES, Instruction, Kernel, category, count_fmas, read_kernels
-from .experiments import REPOSITORY, Experiment
+from .experiments import Experiment
 from .loops import Loop, find_loops
 from .results import summary
 from .toolchain import FLAGS, Toolchain
@@ -50,7 +50,6 @@ def describe_loop(loop: Loop, estimate: mca.Estimate | None) -> dict[str, Any]:
 
 def describe_kernel(kernel: Kernel, name: str, loops: list[dict[str, Any]], unknown_jumps: int
                     ) -> dict[str, Any]:
-    """A kernel's entry, with its loops."""
     notes, function = kernel.notes, kernel.function
     hot = _hot(loops)
     if hot is not None:
@@ -107,12 +106,7 @@ def analyse_text(text: str, tools: Toolchain | None, target: str) -> list[dict[s
 
 
 def analyse(tools: Toolchain, experiment: Experiment, target: str, scratch: Path) -> dict[str, Any]:
-    """Compiles an experiment for a target and returns its result."""
-    assembly = scratch / f"{experiment.name}.{target}.s"
-    tools.compile(REPOSITORY / experiment.source, target, assembly, "-I", str(REPOSITORY / "include"),
-                  "-I", str(REPOSITORY / "src"))
-    text = tools.encode(assembly, target)
-    assembly.unlink()
+    text = tools.encoded(experiment, target, scratch)
     return {
         "experiment": experiment.name, "source": experiment.source, "target": target, "compiler": tools.version,
         "flags": " ".join(FLAGS), "kernels": [summary(kernel) for kernel in analyse_text(text, tools, target)],

@@ -35,12 +35,6 @@ class Function:
     size: int = 0
     info: dict[str, int] = field(default_factory=dict)
 
-    def _append(self, line: str, encoding: str) -> None:
-        text = line.partition(";")[0].strip()
-        size = encoding.count(",") + 1
-        self.instructions.append(Instruction(" ".join(text.split()), size, self.size))
-        self.size += size
-
     def _read_code(self, line: str) -> None:
         stripped = line.strip()
         encoding = _ENCODING.search(line)
@@ -49,7 +43,9 @@ class Function:
         if label:
             self.labels[label[1]] = len(self.instructions)
         elif encoding and not stripped.startswith(";"):
-            self._append(line, encoding[1])
+            text, size = line.partition(";")[0], encoding[1].count(",") + 1
+            self.instructions.append(Instruction(" ".join(text.split()), size, self.size))
+            self.size += size
         elif alignment:
             self.size = -(-self.size // 2 ** int(alignment[1])) * 2 ** int(alignment[1])
         elif stripped and stripped[0] not in ".;":

@@ -91,7 +91,6 @@ def summary(results: Results, pair: Pair) -> str:
 
 
 def explained(pair: Pair) -> str:
-    """What the columns of the summary count."""
     old, new = (folder.partition("-")[2] for folder in (pair.old, pair.new))
     return (f"From {old} to {new}: kernels whose registers (VGPRs and AGPRs) change by more than "
             f"{100 * REGISTERS_CHANGED:.0f} % and at least {REGISTERS_PORTION}, the hot loop's FMA share by more than "

@@ -136,6 +136,22 @@ class Wave:
         demand.phases.append(self._phase)
         self._phase, self._began = Phase(), self._now
 
+    def _in_matrix_unit(self, cycles: float, flops: float, demand: Demand) -> float:
+        """When an instruction of matrices begins, after the one before."""
+        demand.vector_instructions += 1
+        demand.fmas += 1
+        demand.flops += flops
+        self._phase.matrix += cycles
+        begin = max(self._now, self._free["matrix"])
+        self._free["matrix"] = begin + cycles
+        return begin
+
+    def _through(self, pipe: str, cycles: float) -> float:
+        """When an access is through its pipe, after those before."""
+        setattr(self._phase, pipe, getattr(self._phase, pipe) + cycles)
+        self._free[pipe] = max(self._free[pipe], self._now) + cycles
+        return self._free[pipe]
+
     def _execute(self, text: str, demand: Demand) -> None:
         raise NotImplementedError
 
@@ -160,7 +176,8 @@ class _AmdWave(Wave):
             demand.flops += 2.0 * macs * self._gpu.lanes
             self._now += max(cycles, issue)
         elif kind == "matrix":
-            self._matrix(name, demand)
+            cycles = matrix_cycles(name, self._gpu)
+            self._now = issue + self._in_matrix_unit(cycles, matrix_flops(name)[0], demand)
         elif kind in ("lds", "vector_memory"):
             self._access(name, kind, demand)
         elif kind == "scalar_memory":
@@ -172,16 +189,6 @@ class _AmdWave(Wave):
             self._wait(text)
             if name in ("s_barrier", "s_barrier_wait"):
                 self._end_phase(demand)
-
-    def _matrix(self, name: str, demand: Demand) -> None:
-        demand.vector_instructions += 1
-        demand.fmas += 1
-        cycles = matrix_cycles(name, self._gpu)
-        demand.flops += matrix_flops(name)[0]
-        self._phase.matrix += cycles
-        begin = max(self._now, self._free["matrix"])
-        self._free["matrix"] = begin + cycles
-        self._now = begin + self._gpu.issue_cycles
 
     def _access(self, name: str, kind: str, demand: Demand) -> None:
         count = access_bytes(name) * self._gpu.lanes
@@ -197,9 +204,7 @@ class _AmdWave(Wave):
             counter = "vscnt" if stores and self._has_vscnt else "vmcnt"
             demand.stored_bytes += count if stores else 0
             demand.loaded_bytes += 0 if stores else count
-        setattr(self._phase, pipe, getattr(self._phase, pipe) + cycles)
-        self._free[pipe] = max(self._free[pipe], self._now) + cycles
-        self._in_flight[counter].append(self._free[pipe] + latency)
+        self._in_flight[counter].append(self._through(pipe, cycles) + latency)
         self._now += self._gpu.issue_cycles
 
     def _wait(self, text: str) -> None:

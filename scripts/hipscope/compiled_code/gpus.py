@@ -127,5 +127,4 @@ GPUS: tuple[Gpu, ...] = (
 
 
 def gpu_of(target: str) -> Gpu | None:
-    """The GPU that stands for a target, if there is one."""
     return next((gpu for gpu in GPUS if gpu.target == target), None)

@@ -7,6 +7,7 @@ this.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,7 @@ Entry = dict[str, Any]
 
 def summary(demand: Demand) -> dict[str, Any]:
     """As the file of predictions holds it."""
-    return {
-        "instructions": demand.instructions, "vector_instructions": demand.vector_instructions,
-        "fmas": demand.fmas, "flops": demand.flops, "waits": demand.waits, "lds_bytes": demand.lds_bytes,
-        "loaded_bytes": demand.loaded_bytes, "stored_bytes": demand.stored_bytes,
-        "phases": [[phase.wave, phase.vector, phase.matrix, phase.lds, phase.l1] for phase in demand.phases],
-    }
+    return {**asdict(demand), "phases": [list(astuple(phase)) for phase in demand.phases]}
 
 
 def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
@@ -52,14 +48,10 @@ def _block(case: Product | Stream, entry: Entry, size: int) -> Block:
                  of_product and case.takes_turns)
 
 
-def _demand(kept: Mapping[str, Any]) -> Demand:
-    phases = [Phase(*phase) for phase in kept["phases"]]
-    return Demand(**{**kept, "phases": phases})
-
-
 def _judge(case: Product | Stream, entry: Entry, gpu: Gpu, size: int) -> Prediction:
     """What the model says of a demand, and of products of this size."""
-    block, demand = _block(case, entry, size), _demand(entry["demand"])
+    block, counted = _block(case, entry, size), entry["demand"]
+    demand = Demand(**{**counted, "phases": [Phase(*phase) for phase in counted["phases"]]})
     if isinstance(case, Product):
         at_once = block.resident(gpu) * gpu.cores
         traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, size, at_once,
@@ -102,7 +94,6 @@ def share_of_large(entry: Entry) -> float | None:
 
 
 def kept(entries: Iterable[Entry]) -> list[Entry]:
-    """What the file holds of them."""
     return [{key: entry[key] for key in KEPT} for entry in entries]
 
 

@@ -105,14 +105,6 @@ def _reverse_postorder(blocks: list[_Block]) -> list[int]:
     return order[::-1]
 
 
-def _predecessors(blocks: list[_Block], order: list[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {number: [] for number in order}
-    for number in order:
-        for successor in blocks[number].successors:
-            found[successor].append(number)
-    return found
-
-
 def _dominators(order: list[int], predecessors: dict[int, list[int]]) -> dict[int, int]:
     """Per block the set of its dominators, as bits of an integer."""
     everything = (1 << (max(order) + 1)) - 1
@@ -149,7 +141,10 @@ def find_loops(function: Function) -> tuple[list[Loop], int]:
     """
     blocks, unknown = _split(function)
     order = _reverse_postorder(blocks)
-    predecessors = _predecessors(blocks, order)
+    predecessors: dict[int, list[int]] = {number: [] for number in order}
+    for number in order:
+        for successor in blocks[number].successors:
+            predecessors[successor].append(number)
     dominators = _dominators(order, predecessors)
     place = {number: index for index, number in enumerate(order)}
     latches: dict[int, list[int]] = {}

@@ -39,14 +39,10 @@ class Rule:
 
     def waves(self, vgprs: int, agprs: int = 0) -> int:
         """How many waves fit with these registers of each kind per thread; 0 when none does."""
-        taken = self._taken(vgprs, agprs)
+        same_file = agprs and self.agprs == "same file"
+        taken = -(-vgprs // 4) * 4 + agprs if same_file else max(vgprs, agprs)
         portioned = max(self.granule, -(-taken // self.granule) * self.granule)
         return min(self.most_waves, self.file // portioned)
-
-    def _taken(self, vgprs: int, agprs: int) -> int:
-        if agprs and self.agprs == "same file":
-            return -(-vgprs // 4) * 4 + agprs
-        return max(vgprs, agprs)
 
     def steps(self) -> list[tuple[int, int]]:
         """The most registers for each number of waves that fit, from the most waves to the fewest."""
@@ -140,20 +136,16 @@ def wanted(target: str) -> list[tuple[str, int]]:
 # --- Markdown --------------------------------------------------------------------------------------
 
 
-def describe(rule: Rule) -> list[str]:
-    """A rule in words, as the cells of a table."""
-    agprs = {"none": "none", "same file": "in the same file", "other file": "in a file of their own"}
-    return [str(rule.file), str(rule.granule), str(rule.most_waves), agprs[rule.agprs]]
-
-
 def text(results: Sequence[Mapping[str, Any]]) -> str:
     """The rules, the steps that follow, and that the compiler agrees."""
     # The rules are the hardware's: every compiler is held to the same.
     keys = list(dict.fromkeys((result["target"], result["lanes"]) for result in results))
     names = [f"{target}, waves of {lanes}" for target, lanes in keys]
+    agprs = {"none": "none", "same file": "in the same file", "other file": "in a file of their own"}
     rules = markdown.table(
         ["target", "VGPRs of a SIMD per lane", "granule", "most waves", "AGPRs"],
-        [[name, *describe(RULES[key])] for name, key in zip(names, keys)])
+        [[name, str(rule.file), str(rule.granule), str(rule.most_waves), agprs[rule.agprs]]
+         for name, rule in zip(names, (RULES[key] for key in keys))])
     columns = [{waves: registers for registers, waves in RULES[key].steps()} for key in keys]
     rows = sorted({waves for column in columns for waves in column}, reverse=True)
     steps = markdown.table(

@@ -37,12 +37,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def highest_share(kernels: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The kernel whose hot loop has the highest share of FMAs, if any has FMAs."""
-    return max((kernel for kernel in kernels if kernel.get("fma_share")), key=lambda kernel: kernel["fma_share"],
-               default=None)
-
-
 def registers(kernel: dict[str, Any]) -> str:
     """VGPRs and AGPRs as a table says them."""
     return f"{kernel['vgprs']}" + (f" + {kernel['agprs']}" if kernel["agprs"] else "")
@@ -50,7 +44,8 @@ def registers(kernel: dict[str, Any]) -> str:
 
 def _experiment_row(result: Result) -> list[str]:
     kernels = result["kernels"]
-    best = highest_share(kernels)
+    with_fmas = [kernel for kernel in kernels if kernel.get("fma_share")]
+    best = max(with_fmas, key=lambda kernel: kernel["fma_share"], default=None)
     return [
         f"[{result['experiment']}](../../{result['source']})", str(len(kernels)),
         registers(max(kernels, key=lambda kernel: kernel["vgprs"] + kernel["agprs"])),

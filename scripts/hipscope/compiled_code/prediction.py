@@ -58,10 +58,6 @@ class Demand:
     stored_bytes: int = 0
     phases: list[Phase] = field(default_factory=list)
 
-    def fma_share(self) -> float:
-        """FMAs of the vector and matrix instructions; one that is two halves or packed counts once."""
-        return self.fmas / self.vector_instructions if self.vector_instructions else 0.0
-
 
 @dataclass(frozen=True)
 class Block:
@@ -77,7 +73,6 @@ class Block:
     takes_turns: bool = False
 
     def waves(self, gpu: Gpu) -> int:
-        """Of the block."""
         return -(-self.threads // gpu.lanes)
 
     def resident(self, gpu: Gpu) -> int:
@@ -119,12 +114,9 @@ def _in_turns(phases: list[Phase]) -> list[Phase]:
 
 def _alone(phases: list[Phase], waves: float, simds: int) -> float:
     """A step of one block, with this many active waves, alone on the core."""
-    total = 0.0
     on_a_simd = max(1.0, waves / simds)
-    for phase in phases:
-        total += max(phase.wave, on_a_simd * phase.vector, on_a_simd * phase.matrix, waves * phase.lds,
-                     waves * phase.l1)
-    return total
+    return sum(max(phase.wave, on_a_simd * phase.vector, on_a_simd * phase.matrix, waves * phase.lds, waves * phase.l1)
+               for phase in phases)
 
 
 def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: Gpu) -> Prediction:

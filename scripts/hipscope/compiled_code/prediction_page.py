@@ -219,13 +219,8 @@ def _code_cells(entry: Entry) -> list[str]:
     ]
 
 
-CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts", "LDS bytes",
-               "waves per SIMD", "waits", "llvm-mca"]
-
-
-def _code_table(entries: Sequence[Entry]) -> str:
-    rows = [[entry["experiment"], markdown.text(entry["row"]), *_code_cells(entry)] for entry in entries]
-    return markdown.table(["experiment", "row", *CODE_HEADER], rows)
+CODE_HEADER = ["experiment", "row", "FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts",
+               "LDS bytes", "waves per SIMD", "waits", "llvm-mca"]
 
 
 def _time_table(entries: Sequence[Entry], tested: Mapping[Rung, float]) -> str:
@@ -238,7 +233,6 @@ def _time_table(entries: Sequence[Entry], tested: Mapping[Rung, float]) -> str:
 
 
 def calibration_table(pairs: Sequence[tuple[Entry, float]]) -> str:
-    """Predicted beside measured."""
     rows = [[entry["experiment"], markdown.text(entry["row"]), entry["bound"], _percent(share),
              *(part for key in KEYS for part in (_percent(entry[key]), f"{share / entry[key]:.2f}"))]
             for entry, share in pairs]
@@ -305,7 +299,6 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:
-    """What the index says of the predictions, where there are any."""
     if not entries:
         return []
     targets = ", ".join(dict.fromkeys(key_of(entry)[0] for entry in entries))
@@ -315,7 +308,6 @@ def index_section(entries: Sequence[Entry]) -> list[str]:
 
 
 def page(entries: Sequence[Entry], made_by_line: str) -> str:
-    """All predictions, why, and the calibration."""
     parts = [
         "# Predicted shares of peak",
         "[What the compiled AMD code says](README.md). **None of this was measured**: nothing ran on an AMD GPU. What "
@@ -336,8 +328,9 @@ def page(entries: Sequence[Entry], made_by_line: str) -> str:
         folders = {key_of(entry)[0] for entry in shown if entry["target"] == gpu.target}
         for folder in sorted(folders, key=target_order):
             found = [entry for entry in shown if key_of(entry)[0] == folder]
+            code = [[entry["experiment"], markdown.text(entry["row"]), *_code_cells(entry)] for entry in found]
             parts += [f"## {folder}: {gpu.name}", f"Compiler: {markdown.text(found[0]['compiler'])}.",
-                      "The code, a step of one wave:", _code_table(found),
+                      "The code, a step of one wave:", markdown.table(CODE_HEADER, code),
                       "Cycles of a core for a block's step, and what follows:",
                       _time_table(found, tested)]
     return "\n\n".join([*parts, made_by_line]) + "\n"

@@ -12,7 +12,7 @@ from .analysis import short_names
 from .assembly import Function, Kernel, read_kernels
 from .bank_conflicts import NO_CONFLICTS, Conflicts
 from .demand import Step, UnknownStep, busiest_loop, demand_of, lane_macs, product_step, whole
-from .experiments import REPOSITORY, Experiment
+from .experiments import Experiment
 from .gpus import Gpu
 from .kept_predictions import Entry, judged, known_conflicts, summary
 from .prediction import Demand
@@ -102,11 +102,6 @@ def of_listing(listing: str, usage: str, experiment: str, gpu: Gpu, compiler: st
 
 
 def of_experiment(tools: Toolchain, experiment: Experiment, gpu: Gpu, scratch: Path) -> tuple[list[Entry], list[str]]:
-    """Compiles an experiment, and predicts."""
-    assembly = scratch / f"{experiment.name}.{gpu.target}.s"
-    tools.compile(REPOSITORY / experiment.source, gpu.target, assembly, "-I", str(REPOSITORY / "include"),
-                  "-I", str(REPOSITORY / "src"))
-    text = tools.encode(assembly, gpu.target)
-    assembly.unlink()
+    text = tools.encoded(experiment, gpu.target, scratch)
     entries, refused = of_code(text, experiment.name, gpu, tools, tools.version)
     return entries, [f"{experiment.name} for {gpu.target}, {sentence}" for sentence in refused]

@@ -48,7 +48,6 @@ class RegisterFile:
     tried: int
 
     def write(self, index: int) -> str:
-        """The instruction that writes a register of this file."""
         return f"{self.instruction} {self.letter}{index}, 0"
 
 
@@ -116,7 +115,6 @@ class Compiler:
         return parse_messages(self._compile(kernels, "-c", "/dev/null").stderr)
 
     def assembly(self, kernels: str) -> str:
-        """The kernels as assembly."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "kernels.s"
             done = self._compile(kernels, "-S", str(path))
@@ -218,15 +216,10 @@ def _count(compiler: Compiler, file: RegisterFile, limit: Mapping[str, Any]) -> 
 # --- Markdown --------------------------------------------------------------------------------------
 
 
-def published_limits() -> dict[tuple[str, str, str], int]:
-    """The published highest indices by (experiment, series, architecture)."""
-    return {(row["experiment"], row["series"], row["arch"]): int(row["value"])
-            for row in others.read() if row["experiment"] in ("vgpr_limit", "sgpr_limit")}
-
-
 def markdown(limits: Sequence[Mapping[str, Any]]) -> str:
     """Tables of the limits with the published ones beside them, and the compiler's messages."""
-    published = published_limits()
+    published = {(row["experiment"], row["series"], row["arch"]): int(row["value"])
+                 for row in others.read() if row["experiment"] in ("vgpr_limit", "sgpr_limit")}
     compilers = sorted({limit["compiler"] for limit in limits})
     parts = [f"Compiler: {'; '.join(compilers)}.", _assembler_table(limits, published),
              _kernel_table(limits, published), _count_table(limits), _messages(limits)]

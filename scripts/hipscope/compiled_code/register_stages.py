@@ -70,9 +70,6 @@ def _table(folder: str, result: Result) -> str:
 
 
 def text(results: Mapping[tuple[str, str], Result]) -> str:
-    """A table per target and compiler of which there is a result; nothing when there is none.
-
-    Raises IsaError when a stage's kernel is not in a result.
-    """
+    """A table per target and compiler of which there is a result; raises IsaError where that lacks a stage's kernel."""
     folders = sorted((folder for folder, name in results if name == EXPERIMENT), key=target_order)
     return "\n\n".join(f"### {folder}\n\n{_table(folder, results[folder, EXPERIMENT])}" for folder in folders)

@@ -156,16 +156,11 @@ class _Warp(Wave):
             self._pipes[pipe[0]] = self._pipes.get(pipe[0], 0.0) + pipe[1]
 
     def _matrix(self, text: str, name: str, demand: Demand) -> None:
-        macs = lane_macs(text) * self._gpu.lanes
-        demand.vector_instructions += 1
-        demand.fmas += 1
-        demand.flops += 2.0 * macs
-        cycles = 2.0 * macs * self._gpu.simds / self._gpu.peaks["matrix FP64" if name[0] == "D" else "matrix FP16"]
+        flops = 2.0 * lane_macs(text) * self._gpu.lanes
+        cycles = flops * self._gpu.simds / self._gpu.peaks["matrix FP64" if name[0] == "D" else "matrix FP16"]
         if name[0] == "H":
             cycles *= _OF_A_WARP
-        self._phase.matrix += cycles
-        self._now = max(self._now, self._free["matrix"])
-        self._free["matrix"] = self._now + cycles
+        self._now = self._in_matrix_unit(cycles, flops, demand)
 
     def _access(self, name: str, operation: str, demand: Demand) -> tuple[float, float]:
         """When the operands will be read, and when the result will be there."""
@@ -180,8 +175,7 @@ class _Warp(Wave):
             demand.stored_bytes += count
         else:
             demand.loaded_bytes += count
-        setattr(self._phase, pipe, getattr(self._phase, pipe) + count / width)
-        begun = self._free[pipe] = max(self._free[pipe], self._now) + count / width
+        begun = self._through(pipe, count / width)
         if operation == "LDGSTS":
             self._phase.lds += count / self._gpu.lds_bytes
             self._copies = begun + latency

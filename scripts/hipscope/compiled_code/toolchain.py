@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from .experiments import NO_COMPILER, IsaError
+from .experiments import NO_COMPILER, REPOSITORY, Experiment, IsaError
 from .processes import Processes
 
 # One of each family that Debian 12's hipcc compiles for, as in cmake/toolchain.cmake.
@@ -51,8 +51,16 @@ class Toolchain:
             raise IsaError(f"{self.mc} does not assemble {assembly.name}: {lines[0]}")
         return done.stdout
 
+    def encoded(self, experiment: Experiment, target: str, scratch: Path) -> str:
+        """An experiment's assembly, as encode gives it; raises IsaError."""
+        assembly = scratch / f"{experiment.name}.{target}.s"
+        folders = ("-I", str(REPOSITORY / "include"), "-I", str(REPOSITORY / "src"))
+        self.compile(REPOSITORY / experiment.source, target, assembly, *folders)
+        text = self.encode(assembly, target)
+        assembly.unlink()
+        return text
+
     def demangle(self, symbols: list[str]) -> list[str]:
-        """The symbols as C++ writes them."""
         if not symbols:
             return []
         done = self.processes.run([self.cxxfilt], text="".join(f"{symbol}\n" for symbol in symbols))

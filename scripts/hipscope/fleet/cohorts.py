@@ -101,10 +101,6 @@ def badness(metric: Metric) -> float:
     return size if metric.better == LOWER else -size
 
 
-def _setting(identity: Identity) -> tuple[str, ...]:
-    return tuple(getattr(identity, name) for name in SETTINGS)
-
-
 def _model(identity: Identity) -> tuple[str, str]:
     return identity.model, identity.backend
 
@@ -181,14 +177,11 @@ def _learn(cohort: Cohort) -> None:
 def _borrow(cohort: Cohort, normal: Mapping[str, Normal], origin: str) -> None:
     """What is normal elsewhere, about this cohort's own median where that can be told."""
     for name, other in normal.items():
-        values = [
-            badness(gpu.metrics[name]) for gpu in cohort.members if name in gpu.metrics and gpu.metrics[name].value > 0
-        ]
-        if not values:
-            continue
+        found = [gpu.metrics[name] for gpu in cohort.members if name in gpu.metrics]
+        values = [badness(metric) for metric in found if metric.value > 0]
         if len(values) >= FEWEST_FOR_MEDIAN:
             cohort.normal[name] = Normal(statistics.median(values), other.spread, other.freedom, len(values))
-        else:
+        elif values:
             cohort.normal[name] = other
     if cohort.normal:
         cohort.origin = origin
@@ -220,7 +213,7 @@ def form(gpus: Sequence[Gpu], baseline: Json | None = None) -> list[Cohort]:
     """All cohorts, the largest first, with what is normal in each."""
     groups: dict[tuple[Any, ...], list[Gpu]] = defaultdict(list)
     for gpu in gpus:
-        groups[(_model(gpu.identity), _setting(gpu.identity))].append(gpu)
+        groups[(_model(gpu.identity), *(getattr(gpu.identity, name) for name in SETTINGS))].append(gpu)
     found = [Cohort(_name(members[0].identity), members[0].identity, members) for members in groups.values()]
     found.sort(key=lambda one: (-len(one.members), one.name))
     largest: dict[tuple[str, str], Cohort] = {}

@@ -72,7 +72,6 @@ def _at_equal_times(points: list[tuple[float, float | None, str]]) -> list[tuple
 
 
 def curves_of(data: dict[str, Any]) -> Iterator[Curve]:
-    """The curves of one result."""
     for sweep, name in _wanted(data):
         points = [
             (row["x"], value["value"], value["unit"])

@@ -53,17 +53,21 @@ class Fleet:
     made: str
 
     def count(self, state: str) -> int:
-        """How many GPUs have this state."""
         return sum(card.state == state for card in self.cards)
 
     def nodes_that(self, state: str) -> list[str]:
-        """The names of the nodes with this state."""
         return [name for name, node in self.nodes.items() if node.state == state]
 
-    def column(self, name: str) -> tuple[list[Metric | None], Metric]:
-        """A metric of all GPUs, in their order, and one that is there."""
-        found = [card.gpu.metrics.get(name) if card.gpu else None for card in self.cards]
-        return found, next(metric for metric in found if metric)
+    def columns(self) -> Iterator[tuple[str, Metric, list[Metric | None]]]:
+        """Of each metric its name, one that is there, and all GPUs' in their order; as the GPU with most has them."""
+        fullest = max((card.gpu for card in self.cards if card.gpu), key=lambda gpu: len(gpu.metrics), default=None)
+        names = dict.fromkeys(fullest.metrics if fullest else ())
+        for card in self.cards:
+            if card.gpu:
+                names.update(dict.fromkeys(card.gpu.metrics))
+        for name in names:
+            found = [card.gpu.metrics.get(name) if card.gpu else None for card in self.cards]
+            yield name, next(metric for metric in found if metric), found
 
     def first_tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         """What is to be told of first, as tables: title (without one it goes on with that before), header, rows."""
@@ -97,16 +101,6 @@ class Fleet:
                 if card.verdict and card.verdict.drift
             ],
         )
-
-    @property
-    def metric_names(self) -> list[str]:
-        """All metrics of the fleet, in the order of the first GPU that has most."""
-        fullest = max((card.gpu for card in self.cards if card.gpu), key=lambda gpu: len(gpu.metrics), default=None)
-        names = dict.fromkeys(fullest.metrics if fullest else ())
-        for card in self.cards:
-            if card.gpu:
-                names.update(dict.fromkeys(card.gpu.metrics))
-        return list(names)
 
 
 def read_baseline(path: Path | None) -> dict[str, Any] | None:
@@ -158,7 +152,9 @@ def gather(
         else:
             known[card.node].state = nodes.worst([known[card.node].state, card.state])
     groups = cohorts.form(list(gpus.values()), baseline)
-    notes = [*_doubled(cards), *_unexpected(known), *_unjudged(groups), *cohorts.notes(groups, baseline)]
+    others = ", ".join(name for name, node in known.items() if not node.is_expected)
+    unexpected = [f"not expected, but there: {others}"] if others else []
+    notes = [*_doubled(cards), *unexpected, *_unjudged(groups), *cohorts.notes(groups, baseline)]
     healthy = [card.gpu for card in cards if card.gpu and card.state == PASS]
     sizes = {cohort.name: len(cohort.members) for cohort in groups}
     return Fleet(dict(known), cards, notes, cohorts.baseline_of(healthy), sizes, layout.now())
@@ -171,11 +167,6 @@ def _doubled(cards: Sequence[Card]) -> list[str]:
         if card.uuid:
             seen.setdefault(card.uuid, []).append(card.key)
     return [f"{uuid} is told of more than one place: {', '.join(keys)}" for uuid, keys in seen.items() if len(keys) > 1]
-
-
-def _unexpected(known: Mapping[str, Node]) -> list[str]:
-    names = [name for name, node in known.items() if not node.is_expected]
-    return [f"not expected, but there: {', '.join(names)}"] if names else []
 
 
 def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:

@@ -49,12 +49,10 @@ def counted(count: int, what: str) -> str:
 
 
 def nodes_folder(folder: Path) -> Path:
-    """The folder of the nodes' folders."""
     return folder / "nodes"
 
 
 def node_folder(folder: Path, node: str) -> Path:
-    """The folder of a node's results."""
     return nodes_folder(folder) / node
 
 

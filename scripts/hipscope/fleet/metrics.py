@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +101,9 @@ class Gpu:
         """What no other GPU of the fleet is called."""
         return self.identity.key
 
-    def as_json(self) -> Json:
-        """All of it, for from_json."""
-        return asdict(self)
-
 
 def from_json(stored: Json) -> Gpu:
-    """The GPU that as_json stored."""
+    """The GPU that was stored by asdict."""
 
     def metrics(of: Json) -> dict[str, Metric]:
         return {name: Metric(**one) for name, one in of.items()}
@@ -135,36 +131,31 @@ class Source:
     kind: str
     experiment: str
     sweep: str
-    row: re.Pattern[str]
+    row: str
     what: str
 
 
-def _source(name: str, group: str, kind: str, place: str, row: str, what: str) -> Source:
-    experiment, sweep = place.split("/")
-    return Source(name, group, kind, experiment, sweep, re.compile(row), what)
-
-
 SOURCES = (
-    _source("FP32 FMA", COMPUTE, CYCLES, "ilp_tlp/peak", "FP32 FMA$", "time"),
-    _source("FP64 FMA", COMPUTE, CYCLES, "ilp_tlp/peak", "FP64 FMA$", "time"),
-    _source("FMA loop", COMPUTE, CYCLES, "fma_loop/rolled", "1x1024$", "time"),
-    _source("matrix FP64", MATRIX, CYCLES, "matrix_rate/peak", "FP64 ", "time"),
-    _source("matrix FP16", MATRIX, CYCLES, "matrix_rate/peak", "FP16 (?!sparse|packed)", "time"),
-    _source("matrix INT8", MATRIX, CYCLES, "matrix_rate/peak", "INT8 (?!sparse|packed)", "time"),
-    _source("library FP16, zeros", MATRIX, CYCLES, "matrix_rate/library", "FP16, zeros$", "time"),
-    _source("library FP16, random bits", MATRIX, CYCLES, "matrix_rate/library", "FP16, random bits$", "time"),
-    _source("SGEMM", COMPUTE, CYCLES, "sgemm/stages", "library, standard math$", "time"),
-    _source("HGEMM", MATRIX, CYCLES, "hgemm/stages", "library, standard math$", "time"),
-    _source("LDS latency", LDS, CYCLES, "lds_latency/chase", "net, 4 bytes$", "latency"),
-    _source("LDS loads", LDS, CYCLES, "lds_banks/width", "4$", "time"),
-    _source("L1 latency", CACHE, CYCLES, "memory_latency/footprint", "4096$", "latency"),
-    _source("memory latency", MEMORY, CYCLES, "memory_latency/footprint", ".", "latency"),
-    _source("memory read", MEMORY, BYTES, "memory_bandwidth/stream", "read$", "bandwidth"),
-    _source("memory write", MEMORY, BYTES, "memory_bandwidth/stream", "write$", "bandwidth"),
-    _source("memory copy", MEMORY, BYTES, "memory_bandwidth/stream", "copy$", "bandwidth"),
-    _source("memory triad", MEMORY, BYTES, "memory_bandwidth/stream", "triad$", "bandwidth"),
-    _source("copy to the device", LINK, COPY, "host_copies/to-device", ".", "pinned"),
-    _source("copy to the host", LINK, COPY, "host_copies/to-host", ".", "pinned"),
+    Source("FP32 FMA", COMPUTE, CYCLES, "ilp_tlp", "peak", "FP32 FMA$", "time"),
+    Source("FP64 FMA", COMPUTE, CYCLES, "ilp_tlp", "peak", "FP64 FMA$", "time"),
+    Source("FMA loop", COMPUTE, CYCLES, "fma_loop", "rolled", "1x1024$", "time"),
+    Source("matrix FP64", MATRIX, CYCLES, "matrix_rate", "peak", "FP64 ", "time"),
+    Source("matrix FP16", MATRIX, CYCLES, "matrix_rate", "peak", "FP16 (?!sparse|packed)", "time"),
+    Source("matrix INT8", MATRIX, CYCLES, "matrix_rate", "peak", "INT8 (?!sparse|packed)", "time"),
+    Source("library FP16, zeros", MATRIX, CYCLES, "matrix_rate", "library", "FP16, zeros$", "time"),
+    Source("library FP16, random bits", MATRIX, CYCLES, "matrix_rate", "library", "FP16, random bits$", "time"),
+    Source("SGEMM", COMPUTE, CYCLES, "sgemm", "stages", "library, standard math$", "time"),
+    Source("HGEMM", MATRIX, CYCLES, "hgemm", "stages", "library, standard math$", "time"),
+    Source("LDS latency", LDS, CYCLES, "lds_latency", "chase", "net, 4 bytes$", "latency"),
+    Source("LDS loads", LDS, CYCLES, "lds_banks", "width", "4$", "time"),
+    Source("L1 latency", CACHE, CYCLES, "memory_latency", "footprint", "4096$", "latency"),
+    Source("memory latency", MEMORY, CYCLES, "memory_latency", "footprint", ".", "latency"),
+    Source("memory read", MEMORY, BYTES, "memory_bandwidth", "stream", "read$", "bandwidth"),
+    Source("memory write", MEMORY, BYTES, "memory_bandwidth", "stream", "write$", "bandwidth"),
+    Source("memory copy", MEMORY, BYTES, "memory_bandwidth", "stream", "copy$", "bandwidth"),
+    Source("memory triad", MEMORY, BYTES, "memory_bandwidth", "stream", "triad$", "bandwidth"),
+    Source("copy to the device", LINK, COPY, "host_copies", "to-device", ".", "pinned"),
+    Source("copy to the host", LINK, COPY, "host_copies", "to-host", ".", "pinned"),
 )
 # The experiment that runs for minutes, and its curves over time.
 SOAK_EXPERIMENT = "soak"
@@ -216,7 +207,7 @@ def _of_row(source: Source, row: Json) -> Iterator[tuple[str, Metric]]:
 def _row(data: Json, source: Source) -> Json | None:
     """The last row of the source's sweep that matches."""
     rows = [row for sweep in data["sweeps"] if sweep["name"] == source.sweep for row in sweep["rows"]]
-    return next((row for row in reversed(rows) if source.row.match(row["label"])), None)
+    return next((row for row in reversed(rows) if re.match(source.row, row["label"])), None)
 
 
 def _pace(row: Json) -> float | None:
@@ -240,7 +231,6 @@ def _soak(data: Json) -> Iterator[tuple[str, Metric]]:
 
 
 def metrics_of(data: Json) -> dict[str, Metric]:
-    """The metrics in one result."""
     if data["experiment"] == SOAK_EXPERIMENT:
         return dict(_soak(data))
     found: dict[str, Metric] = {}
@@ -252,7 +242,6 @@ def metrics_of(data: Json) -> dict[str, Metric]:
 
 
 def identity_of(data: Json, folder_name: str) -> Identity:
-    """Whose result it is."""
     device = data["device"]
     uuid, host, cap = device.get("uuid", ""), device.get("host", ""), device.get("power_cap_w")
     slot = device.get("pci_address", str(device["index"]))
@@ -275,27 +264,21 @@ def identity_of(data: Json, folder_name: str) -> Identity:
 
 
 def wrong_values(data: Json) -> list[str]:
-    """What was computed wrongly."""
     failures = [f"{data['experiment']}: {one}" for one in data["verification"]["failures"]]
     if data["status"] == "failed" and not failures:
         failures.append(f"{data['experiment']}: a verification failed")
     return failures
 
 
-def _reasons(told: Json) -> set[str]:
-    """Why the clock was lower than it could be, at any moment of a sweep."""
-    moments = [told.get(when, {}) for when in ("before", "during", "after")]
-    return {reason for moment in moments for reason in moment.get("throttle_reasons", ())}
-
-
 def telemetry_of(results: Sequence[Json]) -> Telemetry:
     """The worst that was seen, of all sweeps together."""
     told = [sweep["telemetry"] for one in results for sweep in one["sweeps"] if "telemetry" in sweep]
     grown = [one.get("delta", {}) for one in told]
-    # What stands alone where heat or the board holds it back is told before what every GPU at work has.
-    reasons = sorted(set().union(*map(_reasons, told)), key=lambda reason: (reason == USUAL_REASON, reason))
+    moments = [one.get(when, {}) for one in told for when in ("before", "during", "after")]
+    reasons = {reason for moment in moments for reason in moment.get("throttle_reasons", ())}
     return Telemetry(
-        tuple(reasons),
+        # What stands alone where heat or the board holds it back is told before what every GPU at work has.
+        tuple(sorted(reasons, key=lambda reason: (reason == USUAL_REASON, reason))),
         int(sum(one.get("ecc_corrected", 0) + one.get("ecc_uncorrected", 0) for one in grown)),
         int(sum(one.get("rows_remapped", 0) for one in grown)),
         sum(one["clock"]["throttled_samples"] for one in results),
@@ -313,10 +296,7 @@ def _link(link: Json) -> str:
 
 
 def _metrics(results: Iterable[Json]) -> dict[str, Metric]:
-    found: dict[str, Metric] = {}
-    for data in results:
-        found.update(metrics_of(data))
-    return found
+    return {name: metric for data in results for name, metric in metrics_of(data).items()}
 
 
 @dataclass(frozen=True)
@@ -329,7 +309,7 @@ class Results:
 
 
 def read(folder: Path) -> Results:
-    """The contents of a GPU's folder; raises BadInput."""
+    """The contents of a GPU's folder, beside each other or as layout.py has them; raises BadInput."""
     results = Results(folder, read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE))
     if not results.together and not results.alone:
         raise BadInput(f"{folder} holds no result.")
@@ -364,11 +344,3 @@ def of_results(results: Results) -> Gpu:
         for data in (*beside, *with_others, *with_none):
             gpu.failures.extend(wrong_values(data))
     return gpu
-
-
-def collect(folder: Path) -> Gpu:
-    """The GPU whose results lie in a folder: beside each other, or in the folders that hipscope.fleet.layout names.
-
-    Raises BadInput.
-    """
-    return of_results(read(folder))

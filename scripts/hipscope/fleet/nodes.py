@@ -69,7 +69,6 @@ class Node:
 
     @property
     def slots(self) -> list[int]:
-        """The indices of the GPUs that the node has listed."""
         return [gpu.index for gpu in self.record.gpus] if self.record else []
 
 

@@ -42,21 +42,6 @@ def _packed(kind: str, values: Iterable[float]) -> str:
     return base64.b64encode(packed.tobytes()).decode("ascii")
 
 
-def _metrics(fleet: Fleet) -> list[dict[str, Any]]:
-    columns = []
-    for name in fleet.metric_names:
-        found, first = fleet.column(name)
-        columns.append(
-            {
-                "name": name,
-                "unit": first.unit,
-                "better": first.better,
-                "values": _packed("f", (metric.value if metric else NOT_A_NUMBER for metric in found)),
-            }
-        )
-    return columns
-
-
 def _quantiles(found: Found, length: int) -> list[str]:
     """The bands of many curves, one column per quantile."""
     bands: list[list[float]] = [[] for _ in BANDS]
@@ -119,7 +104,15 @@ def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
         "uuid": [card.uuid for card in fleet.cards],
         "pci": [card.gpu.identity.slot if card.gpu else "" for card in fleet.cards],
         "cause": {str(number): card.cause for number, card in enumerate(fleet.cards) if card.cause},
-        "metrics": _metrics(fleet),
+        "metrics": [
+            {
+                "name": name,
+                "unit": first.unit,
+                "better": first.better,
+                "values": _packed("f", (metric.value if metric else NOT_A_NUMBER for metric in found)),
+            }
+            for name, first, found in fleet.columns()
+        ],
         "curves": _curves(fleet, all_curves),
     }
     # What would end the element, whatever a node's file holds.
@@ -137,17 +130,14 @@ def _counts(fleet: Fleet) -> str:
     return f"<dl class=counts>{''.join(boxes)}</dl>"
 
 
-def _list(rows: list[list[str]], header: list[str]) -> str:
-    more = f"<p class=note>{len(rows) - MOST_ROWS} more rows are in fleet.json.</p>" if len(rows) > MOST_ROWS else ""
-    return table(header, rows[:MOST_ROWS]) + more
-
-
 def _bad(fleet: Fleet) -> str:
     parts = []
     for title, header, rows in fleet.first_tables():
         if rows:
             heading = f"<h2>{title}</h2>" if title else ""
-            parts.append(heading + _list([[text(cell) for cell in row] for row in rows], header))
+            left = len(rows) - MOST_ROWS
+            more = f"<p class=note>{left} more rows are in fleet.json.</p>" if left > 0 else ""
+            parts.append(heading + table(header, [[text(cell) for cell in row] for row in rows[:MOST_ROWS]]) + more)
     if fleet.notes:
         parts.append("<h2>Notes</h2><ul>" + "".join(f"<li>{text(note)}" for note in fleet.notes[:MOST_ROWS]) + "</ul>")
     return "\n".join(parts)
@@ -156,8 +146,7 @@ def _bad(fleet: Fleet) -> str:
 def _strips(fleet: Fleet) -> str:
     """A place for each strip, with what it shows in words."""
     parts = []
-    for number, name in enumerate(fleet.metric_names):
-        found, first = fleet.column(name)
+    for number, (name, first, found) in enumerate(fleet.columns()):
         values = [metric.value for metric in found if metric]
         said = f"{len(values)} GPUs, median {statistics.median(values):.5g} {first.unit}, {first.better} is better"
         parts.append(
@@ -168,7 +157,6 @@ def _strips(fleet: Fleet) -> str:
 
 
 def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
-    """The page."""
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
     script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
     options = "".join(

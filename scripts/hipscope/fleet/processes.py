@@ -86,7 +86,6 @@ class _Child:
             self.outcome = Outcome(None, True, at - self.began, self.process.pid)
 
     def end(self, at: float) -> None:
-        """Asks the program to end."""
         self.asked_to_end = at
         self.signal_group(signal.SIGTERM)
 

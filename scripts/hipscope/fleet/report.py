@@ -77,20 +77,17 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
             for node in fleet.nodes.values()
         ],
         "gpus": gpus,
-        "metrics": [_column(fleet, name) for name in fleet.metric_names],
+        "metrics": [
+            {
+                "name": name,
+                "unit": first.unit,
+                "kind": first.kind,
+                "better": first.better,
+                "values": [rounded(metric.value) if metric else None for metric in found],
+            }
+            for name, first, found in fleet.columns()
+        ],
         "baseline": fleet.baseline,
-    }
-
-
-def _column(fleet: Fleet, name: str) -> dict[str, Any]:
-    """A metric of all GPUs, in their order."""
-    found, first = fleet.column(name)
-    return {
-        "name": name,
-        "unit": first.unit,
-        "kind": first.kind,
-        "better": first.better,
-        "values": [rounded(metric.value) if metric else None for metric in found],
     }
 
 
@@ -161,8 +158,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _of_metrics(fleet: Fleet) -> list[str]:
     rows = []
-    for name in fleet.metric_names:
-        found, first = fleet.column(name)
+    for name, first, found in fleet.columns():
         values = sorted(metric.value for metric in found if metric)
         rows.append(
             [

@@ -168,16 +168,6 @@ def _under(gpus: Sequence[Gpu], floor: Callable[[list[float]], float]) -> set[st
     return accused
 
 
-def under_the_best(gpus: Sequence[Gpu]) -> set[str]:
-    """The GPUs with a rate under 90 % of the best."""
-    return _under(gpus, lambda values: 0.9 * max(values))
-
-
-def under_the_mean(gpus: Sequence[Gpu]) -> set[str]:
-    """The GPUs with a rate under 95 % of the mean."""
-    return _under(gpus, lambda values: 0.95 * statistics.fmean(values))
-
-
 def failed(fleet: Fleet, baseline: dict[str, object] | None) -> set[str]:
     """The GPUs that fail, after suspects and controls were measured again."""
     first = verdicts.judge(fleet.gpus, baseline)
@@ -200,7 +190,6 @@ class Count:
     accused: int = 0
 
     def add(self, fleet: Fleet, accused: set[str]) -> None:
-        """Counts a fleet."""
         self.faulty += len(fleet.faulty)
         self.good += len(fleet.gpus) - len(fleet.faulty)
         self.found += len(accused & fleet.faulty)
@@ -218,7 +207,10 @@ class Count:
 
 
 OURS, BEST, MEAN = "hipscope", "90 % of the best", "95 % of the mean"
-RULES: dict[str, Rule] = {BEST: under_the_best, MEAN: under_the_mean}
+RULES: dict[str, Rule] = {
+    BEST: lambda gpus: _under(gpus, lambda values: 0.9 * max(values)),
+    MEAN: lambda gpus: _under(gpus, lambda values: 0.95 * statistics.fmean(values)),
+}
 # A rule that accuses more good GPUs than this is of no use, whatever it finds.
 MOST_ACCUSED = 0.001
 

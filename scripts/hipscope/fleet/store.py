@@ -1,6 +1,6 @@
 """What is known of each GPU, in a database beside the raw results, so that a report reads only what is new.
 
-Tables: gpu (node, slot and what metrics.collect found, less the figures), figure (the metrics, a row for each),
+Tables: gpu (node, slot and what metrics.of_results found, less the figures), figure (the metrics, a row for each),
 curve and axis. `sqlite3 fleet.sqlite` can ask them.
 """
 
@@ -75,7 +75,6 @@ def _digest(base: sqlite3.Connection) -> str:
 
 
 def read_gpu(place: Place) -> Read:
-    """Reads the results of one GPU."""
     try:
         results = metrics.read(place.folder)
         gpu = metrics.of_results(results)
@@ -201,7 +200,7 @@ class Store:
         return self.axis_ids[axis]
 
     def _put(self, place: Place, gpu: Gpu, found: Iterable[Curve]) -> None:
-        record = json.dumps(replace(gpu, metrics={}).as_json())
+        record = json.dumps(asdict(replace(gpu, metrics={})))
         number = self.base.execute(
             "insert into gpu (node, slot, signature, record) values (?, ?, ?, ?)",
             (place.node, place.slot, place.signature, record),

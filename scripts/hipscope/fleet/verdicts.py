@@ -82,11 +82,6 @@ def _part(deficit: float, better: str) -> float:
     return math.expm1(deficit) if better == LOWER else -math.expm1(-deficit)
 
 
-def _median(cohort: Cohort, name: str, better: str) -> float:
-    centre = cohort.normal[name].centre
-    return math.exp(centre if better == LOWER else -centre)
-
-
 def _candidates(cohort: Cohort) -> Iterator[tuple[Gpu, Finding]]:
     """What is over its limit, however likely by chance."""
     for gpu in cohort.members:
@@ -105,7 +100,7 @@ def _candidates(cohort: Cohort) -> Iterator[tuple[Gpu, Finding]]:
                     normal.deviations(deficit, metric.noise),
                     normal.chance(deficit, metric.noise),
                     metric.value,
-                    _median(cohort, name, metric.better),
+                    math.exp(normal.centre if metric.better == LOWER else -normal.centre),
                     metric.unit,
                     metric.kind,
                     metric.group,
@@ -113,15 +108,10 @@ def _candidates(cohort: Cohort) -> Iterator[tuple[Gpu, Finding]]:
             )
 
 
-def _tests(cohort: Cohort) -> int:
-    """How many metrics of how many GPUs were looked at."""
-    return sum(name in cohort.normal for gpu in cohort.members for name in gpu.metrics)
-
-
 def _discoveries(found: Sequence[Cohort]) -> dict[str, list[Finding]]:
     """By GPU: what is over its limit and not by chance."""
     candidates = [pair for cohort in found for pair in _candidates(cohort)]
-    tests = sum(map(_tests, found))
+    tests = sum(name in cohort.normal for cohort in found for gpu in cohort.members for name in gpu.metrics)
     threshold = many.threshold([finding.p for _, finding in candidates], DISCOVERY_RATE, tests)
     discovered: dict[str, list[Finding]] = {}
     for gpu, finding in candidates:
@@ -180,15 +170,9 @@ def cause_of(gpu: Gpu, findings: Sequence[Finding], groups: int, drift: Sequence
     if len(slow) >= max(FEWEST_GROUPS, EVERYTHING * groups):
         causes.append("everything takes more cycles")
     elif slow == {MEMORY}:
-        memory = [
-            f"{count} {what}"
-            for count, what in (
-                (gpu.telemetry.ecc_errors, "ECC errors"),
-                (gpu.telemetry.remapped_rows, "rows remapped"),
-            )
-            if count
-        ]
-        causes.append("memory path" + (f" ({', '.join(memory)})" if memory else ""))
+        seen = ((gpu.telemetry.ecc_errors, "ECC errors"), (gpu.telemetry.remapped_rows, "rows remapped"))
+        memory = ", ".join(f"{count} {what}" for count, what in seen if count)
+        causes.append("memory path" + (f" ({memory})" if memory else ""))
     elif slow == {LINK}:
         width = [one for one in drift if one.startswith(cohorts.ALSO_DRIFT["link"])]
         causes.append("link, copies only" + (f" ({width[0]})" if width else ""))

@@ -15,12 +15,6 @@ Json = dict[str, Any]
 OPEN_GROUPS = ("Compute", "Caches")
 
 
-def _kind(source: Source) -> str:
-    if source.is_cpu:
-        return html_text.strong("checked on the CPU, not measured on a GPU")
-    return "measured on this GPU"
-
-
 def _facts(source: Source) -> dict[str, str]:
     """What is known of a device and its results, by name."""
     results = source.results
@@ -29,8 +23,9 @@ def _facts(source: Source) -> dict[str, str]:
     verified = f"passed in all {good} experiments"
     if good < len(results):
         verified = html_text.strong(f"FAILED in {len(results) - good} of {len(results)} experiments")
+    on_a_cpu = html_text.strong("checked on the CPU, not measured on a GPU")
     return {
-        "Figures": _kind(source),
+        "Figures": on_a_cpu if source.is_cpu else "measured on this GPU",
         "Verification": verified,
         "Measured on": " ... ".join(dict.fromkeys((dates[0], dates[-1]))),
         **dict(shared.device_entries(results, html_text)),

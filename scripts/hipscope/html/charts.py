@@ -41,10 +41,6 @@ def data(name: str, figures: Sequence[Json]) -> str:
     return f'<script type="application/json" data-name="{html_text.text(name)}">{text}</script>'
 
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
-
-
 def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
     """A plot's rows once, and of each line (its mark, its kind) a list of values with None where it has none."""
     axis = plot.sweep.axis
@@ -58,7 +54,7 @@ def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
     for mark, kind, line in drawn:
         values: list[float | None] = [None] * len(rows)
         for point in line.points:
-            values[rows[(point.label, point.row, point.x)]] = _rounded(point.y)
+            values[rows[(point.label, point.row, point.x)]] = float(f"{point.y:.{DIGITS}g}")
         lines.append([mark, kind, line.companion if alone and line.companion else line.name, values])
     xs = [x for _, _, x in rows]
     by_x = {x: row for row, x in reversed(list(enumerate(xs)))}

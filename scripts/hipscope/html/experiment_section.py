@@ -187,21 +187,11 @@ def _published(content: Content, experiment: str) -> str:
     figures = [figure for figure in content.figures if figure["experiment"] == experiment]
     if not figures:
         return ""
-    rows = [
-        [
-            html_text.text(cell)
-            for cell in (
-                one["gpu"],
-                one["series"],
-                f"{one['x']} {one['x_unit']}",
-                one["metric"],
-                f"{one['value']} {one['unit']}",
-                one["source"],
-                one["note"],
-            )
-        ]
-        for one in figures
-    ]
+    rows = []
+    for one in figures:
+        at, value = f"{one['x']} {one['x_unit']}", f"{one['value']} {one['unit']}"
+        cells = (one["gpu"], one["series"], at, one["metric"], value, one["source"], one["note"])
+        rows.append([html_text.text(cell) for cell in cells])
     header = ["GPU", "series", "at", "what", "value", "source", "note"]
     return html_text.details(
         f"All published figures <small>{len(rows)}, not measured by this code</small>",

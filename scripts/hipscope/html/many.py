@@ -237,7 +237,6 @@ def _switches(content: Content, groups: Sequence[Group]) -> str:
 
 
 def make_page(content: Content) -> str:
-    """The page."""
     groups = groups_of(content.devices)
     names = {result.name for device in content.devices for result in device.results}
     said = (

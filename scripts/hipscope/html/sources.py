@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,14 +63,6 @@ def device_folders(results: Path) -> list[Path]:
     ]
 
 
-def _published_gpus(folders: Sequence[Sequence[Result]], figures: Sequence[Figure]) -> Iterator[str]:
-    yield from (figure["gpu"] for figure in figures)
-    for results in folders:
-        for result in results:
-            for sweep in result.sweeps:
-                yield from (item.gpu for row in sweep.rows for item in row.published)
-
-
 def make_sources(folders: Sequence[tuple[Path, Sequence[Result]]], figures: Sequence[Figure]) -> list[Source]:
     """Devices in the order of their folders, then the published GPUs by their first appearance.
 
@@ -84,5 +76,8 @@ def make_sources(folders: Sequence[tuple[Path, Sequence[Result]]], figures: Sequ
         count = sum(one == wanted or one.startswith(f"{wanted} #") for one in unique)
         unique.append(f"{wanted} #{count + 1}" if count else wanted)
     devices = [Source(number, name, tuple(results)) for number, (name, (_, results)) in enumerate(zip(unique, folders))]
-    gpus = dict.fromkeys(_published_gpus([results for _, results in folders], figures))
+    rows = (row for _, results in folders for result in results for sweep in result.sweeps for row in sweep.rows)
+    gpus = dict.fromkeys(
+        [*(figure["gpu"] for figure in figures), *(item.gpu for row in rows for item in row.published)]
+    )
     return [*devices, *(Source(number, gpu) for number, gpu in enumerate(gpus, len(devices)))]

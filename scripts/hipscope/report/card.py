@@ -7,7 +7,7 @@ numbers agree.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,15 +60,12 @@ class Entry:
     def match(self, experiment: str, inference: str) -> str | None:
         """The parameter that an inference tells, or None when it tells another one."""
         for source, name in self.inferences:
-            found = re.fullmatch(_pattern(name), inference) if source == experiment else None
+            pieces = re.split(r"(\{\w+\})", name)
+            pattern = "".join(PLACEHOLDERS.get(piece) or re.escape(piece) for piece in pieces)
+            found = re.fullmatch(pattern, inference) if source == experiment else None
             if found:
                 return self.name_of(found.groupdict())
         return None
-
-
-def _pattern(name: str) -> str:
-    pieces = re.split(r"(\{\w+\})", name)
-    return "".join(PLACEHOLDERS.get(piece) or re.escape(piece) for piece in pieces)
 
 
 def _told_by(experiment: str, *parameters: str, tolerance: float = CONTINUOUS) -> tuple[Entry, ...]:
@@ -169,18 +166,7 @@ class _Found:
     inferences: list[tuple[Result, Inference]] = field(default_factory=list)
 
 
-def _entries() -> Iterable[Entry]:
-    for entries in GROUPS.values():
-        yield from entries
-
-
-def _claim(experiment: str, inference: str) -> tuple[Entry, str] | None:
-    """The entry that takes an inference, and the parameter's name; None where it does not belong on the card."""
-    for entry in _entries():
-        name = entry.match(experiment, inference)
-        if name is not None:
-            return entry, name
-    return None
+ENTRIES = [entry for entries in GROUPS.values() for entry in entries]
 
 
 def _variant(result: Result) -> str:
@@ -191,12 +177,13 @@ def _collect(results: Sequence[Result]) -> list[_Found]:
     """The card's inferences by parameter and variant, in the order of their first appearance."""
     found: dict[tuple[Entry, str, str], _Found] = {}
     for result in results:
-        experiment = result.experiment
         for inference in result.inferences:
-            if claimed := _claim(experiment, inference.name):
-                entry, name = claimed
-                one = found.setdefault((entry, name, _variant(result)), _Found(name, _variant(result), entry))
-                one.inferences.append((result, inference))
+            for entry in ENTRIES:
+                name = entry.match(result.experiment, inference.name)
+                if name is not None:
+                    one = found.setdefault((entry, name, _variant(result)), _Found(name, _variant(result), entry))
+                    one.inferences.append((result, inference))
+                    break
     return list(found.values())
 
 
@@ -317,7 +304,7 @@ def make_card(results: Sequence[Result]) -> Json | None:
         return None
     card = _Card(results)
     ran = {result.experiment for result in results}
-    wanted = dict.fromkeys(experiment for entry in _entries() for experiment, _ in entry.inferences)
+    wanted = dict.fromkeys(experiment for entry in ENTRIES for experiment, _ in entry.inferences)
     return {
         "schema_version": SCHEMA_VERSION,
         "device": _device(results[0].device),

@@ -61,7 +61,6 @@ class Units:
         return text
 
     def found(self, value: float | None, unit: str, interval: Sequence[float] | None, experiment: str) -> str:
-        """What was found, or that it was not."""
         if value is None:
             return "not found"
         said = self.human(value, unit, experiment)
@@ -70,12 +69,10 @@ class Units:
 
 
 def units_of(card: Json, markup: Markup = markdown) -> Units:
-    """The units of a card's values."""
     return Units({one["name"]: one["shader_mhz"] for one in card["experiments"]}, markup)
 
 
 def found(reading: Json, units: Units) -> str:
-    """What a reading of a card found, or that it did not."""
     return units.found(reading["value"], reading["unit"], reading.get("interval"), reading["experiment"])
 
 
@@ -83,11 +80,6 @@ def _name(parameter: Json) -> str:
     """The name of a parameter, with its variant."""
     name = markdown.text(parameter["name"])
     return f"{name} ({markdown.text(parameter['variant'])})" if parameter["variant"] else name
-
-
-def _confidence(reading: Json) -> str:
-    text = f"{100 * reading['confidence']:.0f} %"
-    return text if reading["verified"] else f"{text}, **a verification FAILED**"
 
 
 def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, str]) -> list[str]:
@@ -98,7 +90,8 @@ def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, 
     says = units.human(driver, reading["unit"], reading["experiment"])
     if reading["disagrees_with_driver"]:
         says += f", {DISAGREES}"
-    return [_name(parameter), value, _confidence(reading), says, links[reading["experiment"]]]
+    sure = f"{100 * reading['confidence']:.0f} %" + ("" if reading["verified"] else ", **a verification FAILED**")
+    return [_name(parameter), value, sure, says, links[reading["experiment"]]]
 
 
 def _missing_row(parameter: Json, missing: Json, filtered: Container[str]) -> list[str]:

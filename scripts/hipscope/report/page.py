@@ -72,12 +72,6 @@ def _contents(results: list[Result], has_pages: bool) -> str:
     return markdown.text_table(["experiment", "question", "best of its first sweep", "verification"], rows)
 
 
-def _others(folder: Path) -> list[str]:
-    """Links to what other scripts say of the device."""
-    found = [f"[{meaning}]({name})" for name, meaning in OTHER_PAGES.items() if (folder / name).is_file()]
-    return [f"Besides: {', '.join(found)}."] if found else []
-
-
 def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
     """The first plot of every experiment, each a link to its page."""
     cells = [
@@ -99,8 +93,7 @@ def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
 def _found(inference: Inference) -> str:
     if inference.value is None:
         return "not found"
-    found = markdown.with_unit(inference.value, inference.unit)
-    ends = [markdown.with_unit(end, inference.unit) for end in inference.interval or ()]
+    found, *ends = (markdown.with_unit(one, inference.unit) for one in (inference.value, *(inference.interval or ())))
     return f"{found} ({' to '.join(ends)})" if ends else found
 
 
@@ -116,12 +109,6 @@ def _inferences(result: Result) -> list[str]:
         if inference.evidence:
             parts.append(markdown.bullets(inference.evidence))
     return ["## Inferred", *parts] if parts else []
-
-
-def _failures(result: Result) -> list[str]:
-    if shared.verified(result):
-        return []
-    return ["**A verification FAILED: do not trust these figures.**", markdown.bullets(result.verification.failures)]
 
 
 def _plot_file(result: Result, sweep: Sweep, taken: set[str]) -> str:
@@ -160,11 +147,12 @@ def _sweep(page: Page, result: Result, sweep: Sweep, taken: set[str]) -> list[st
 def _experiment(page: Page, result: Result) -> str:
     """The page of one experiment, whose plots become the page's."""
     device = markdown.text(result.device.name) or "all results"
+    warning = "**A verification FAILED: do not trust these figures.**"
     parts = [
         f"# {result.title}",
         f"[{device}](README.md)",
         f"**{markdown.text(result.question)}**",
-        *_failures(result),
+        *([] if shared.verified(result) else [warning, markdown.bullets(result.verification.failures)]),
         *([CPU_TIMES] if shared.is_host([result]) else []),
         shared.circumstances(result, markdown),
         shared.clock(result.clock),
@@ -214,15 +202,17 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None, has_pa
             f"**[Hardware card]({CARD_MARKDOWN})**: the device's parameters that people look for, on one page "
             f"(and [as JSON]({CARD_JSON}))."
         )
+    folder = results[0].path.parent
+    others = [f"[{meaning}]({name})" for name, meaning in OTHER_PAGES.items() if (folder / name).is_file()]
     parts.extend(
         [
             "## Experiments",
             _contents(results, has_pages),
-            *_others(results[0].path.parent),
+            *([f"Besides: {', '.join(others)}."] if others else []),
             *roofline_part,
             *_gallery(results, pictures),
             "## Device",
-            shared.device_table(results),
+            markdown.text_table(["as the driver reports it", ""], shared.device_entries(results, markdown)),
             MADE_BY,
         ]
     )

@@ -102,15 +102,8 @@ def _draw_curves(axes: Any, sweep: Sweep, series: list[Series], y_label: str) ->
             axes.plot(*zip(*curve), linewidth=LINE_WIDTH, **style)
             for index, y in one.points.items():
                 if (rows[index].x, y) not in curve:
-                    axes.annotate(
-                        formats.short(rows[index].label),
-                        (rows[index].x, y),
-                        (-6, 0),
-                        textcoords="offset points",
-                        ha="right",
-                        va="center",
-                        fontsize=9,
-                    )
+                    label = formats.short(rows[index].label)
+                    note(axes, label, (rows[index].x, y), (-6, 0), ha="right", va="center")
         drawn_x += xs
         drawn_y += ys
     _scale_x(axes, sweep.axis, drawn_x)
@@ -119,22 +112,17 @@ def _draw_curves(axes: Any, sweep: Sweep, series: list[Series], y_label: str) ->
     axes.grid(True)
 
 
+def note(axes: Any, text: str, place: tuple[float, float], offset: tuple[float, float], **style: Any) -> None:
+    """A text beside a place of a plot, so many points from it."""
+    axes.annotate(text, place, offset, textcoords="offset points", fontsize=9, **style)
+
+
 def _draw_marks(axes: Any, marks: list[Mark]) -> None:
     for mark in marks:
         line = axes.axvline(mark.x, color="#777777", linewidth=1, linestyle="--", zorder=1)
         line.set_gid(f"inferred-{mark.x:.0f}")
-        axes.annotate(
-            formats.short(mark.name),
-            (mark.x, 0),
-            (3, 4),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            rotation=90,
-            ha="left",
-            va="bottom",
-            fontsize=9,
-            color="#555555",
-        )
+        style = {"rotation": 90, "ha": "left", "va": "bottom", "color": "#555555"}
+        note(axes, formats.short(mark.name), (mark.x, 0), (3, 4), xycoords=("data", "axes fraction"), **style)
 
 
 def _rows_with_bars(series: list[Series]) -> list[int]:

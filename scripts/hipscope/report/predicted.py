@@ -12,15 +12,14 @@ from hipscope.compiled_code.kept_predictions import Entry
 from hipscope.results import formats, markdown
 from hipscope.results.records import Device, Result
 
+HEADER = ["row", "predicted share", "decided by", "predicted", "predicted, in turn", "measured"]
+HEADER += ["measured / predicted", "measured / in turn"]
+
 
 @cache
 def _read(folder: Path) -> list[Entry]:
     """What survives its test; once for all results of a folder: each entry is held against the schema and the model."""
     return prediction_page.survivors(kept_predictions.read(folder))
-
-
-def _clang(entry: Entry) -> int:
-    return int(clang_major(entry["compiler"]))
 
 
 def _of(result: Result, folder: Path) -> list[Entry]:
@@ -29,8 +28,8 @@ def _of(result: Result, folder: Path) -> list[Entry]:
     if not target.startswith("gfx"):
         return []
     found = [entry for entry in _read(folder) if (entry["target"], entry["experiment"]) == (target, result.name)]
-    newest = max(map(_clang, found), default=0)
-    return [entry for entry in found if _clang(entry) == newest]
+    versions = [int(clang_major(entry["compiler"])) for entry in found]
+    return [entry for entry, version in zip(found, versions) if version == max(versions)]
 
 
 def _cores(device: Device, gpu: dict[str, Any]) -> float:
@@ -87,17 +86,5 @@ def section(result: Result, folder: Path = kept_predictions.FOLDER) -> list[str]
         "(`scripts/isa_report.py --predict`): a bound, by the unit that decides, and the same with SIMDs and "
         "LDS in turn. Arithmetic is for this device's compute "
         f"units and clock, memory for that of {markdown.text(gpu['name'])}.",
-        markdown.table(
-            [
-                "row",
-                "predicted share",
-                "decided by",
-                "predicted",
-                "predicted, in turn",
-                "measured",
-                "measured / predicted",
-                "measured / in turn",
-            ],
-            rows,
-        ),
+        markdown.table(HEADER, rows),
     ]

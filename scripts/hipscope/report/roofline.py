@@ -33,43 +33,22 @@ def _draw_arithmetic(axes: Any, ceilings: list[Ceiling], fastest_memory: float) 
         begin = max(LEAST_INTENSITY, ceiling.rate / fastest_memory)
         axes.plot([begin, GREATEST_INTENSITY], [ceiling.rate] * 2, color=colour, linewidth=plots.LINE_WIDTH)
         last = max(ceiling.rate, last * 1.28)
-        axes.annotate(
-            f"{formats.short(ceiling.name)} {_with_unit(ceiling.rate, 'FLOP/s')}",
-            (GREATEST_INTENSITY, last),
-            (5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
-            color=colour,
-            annotation_clip=False,
-        )
-
-
-def _slope(axes: Any) -> float:
-    """The angle at which lines of one rate rise in the picture, in degrees."""
-    (x, y), (further, higher) = axes.transData.transform([(1.0, TERA), (2.0, 2 * TERA)])
-    return math.degrees(math.atan2(higher - y, further - x))
+        text = f"{formats.short(ceiling.name)} {_with_unit(ceiling.rate, 'FLOP/s')}"
+        plots.note(axes, text, (GREATEST_INTENSITY, last), (5, 0), va="center", color=colour, annotation_clip=False)
 
 
 def _draw_memory(axes: Any, ceilings: list[Ceiling], top: float) -> None:
     """Lines with their names above them, below where another one is close above."""
-    angle = _slope(axes)
+    (x, y), (further, higher) = axes.transData.transform([(1.0, TERA), (2.0, 2 * TERA)])
+    angle = math.degrees(math.atan2(higher - y, further - x))
     above = math.inf
     for ceiling in sorted(ceilings, key=lambda one: -one.rate):
         end = top / ceiling.rate
         axes.plot([LEAST_INTENSITY, end], [ceiling.rate * LEAST_INTENSITY, top], color="#555555", linewidth=1.2)
         offset, alignment = ((10, -3), "top") if above / ceiling.rate < CLOSE else ((3, 3), "bottom")
-        axes.annotate(
-            f"{formats.short(ceiling.name)} {_with_unit(ceiling.rate, 'B/s')}",
-            (LEAST_INTENSITY, ceiling.rate * LEAST_INTENSITY),
-            offset,
-            textcoords="offset points",
-            rotation=angle,
-            rotation_mode="anchor",
-            va=alignment,
-            fontsize=9,
-            color="#555555",
-        )
+        text = f"{formats.short(ceiling.name)} {_with_unit(ceiling.rate, 'B/s')}"
+        style = {"rotation": angle, "rotation_mode": "anchor", "va": alignment, "color": "#555555"}
+        plots.note(axes, text, (LEAST_INTENSITY, ceiling.rate * LEAST_INTENSITY), offset, **style)
         above = ceiling.rate
 
 
@@ -84,14 +63,8 @@ def _draw_kernels(axes: Any, kernels: list[Kernel]) -> None:
             color="#000000",
             zorder=5,
         )
-        axes.annotate(
-            formats.short(kernel.name),
-            (kernel.intensity, kernel.rate),
-            (6, -12 if number % 2 else -24),
-            textcoords="offset points",
-            fontsize=9,
-            zorder=5,
-        )
+        offset = (6, -12 if number % 2 else -24)
+        plots.note(axes, formats.short(kernel.name), (kernel.intensity, kernel.rate), offset, zorder=5)
 
 
 def plot(found: Roofline, device: str) -> bytes | None:

@@ -50,28 +50,12 @@ def _link_text(link: Link) -> str:
     return f"{now} (at most {most})" if now else f"at most {most}"
 
 
-def identity_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str, str]]:
-    """Which device it is, as far as that is told."""
+def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str, str]]:
+    """The device by its driver, which it is, and what the results were made with; what is not known is left out."""
     devices = [result.device for result in results]
+    device = devices[0]
     caps = (f"{one.power_cap_w:g} W" for one in devices if one.power_cap_w is not None)
     links = (_link_text(one.link) for one in devices if one.link is not None)
-    entries = [
-        ("UUID", distinct((one.uuid for one in devices), markup)),
-        ("PCI address", distinct((one.pci_address for one in devices), markup)),
-        ("Serial number", distinct((one.serial for one in devices), markup)),
-        ("VBIOS", distinct((one.vbios for one in devices), markup)),
-        ("Partition", distinct((one.partition for one in devices), markup)),
-        ("Power cap", "; ".join(dict.fromkeys(caps))),
-        ("ECC", distinct((one.ecc for one in devices), markup)),
-        ("Link to the host", "; ".join(dict.fromkeys(links))),
-        ("Host", distinct((one.host for one in devices), markup)),
-    ]
-    return [(name, value) for name, value in entries if value]
-
-
-def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str, str]]:
-    """The device by its driver, and what the results were made with; what is not known is left out."""
-    device = results[0].device
 
     def quantity(value: float, unit: str) -> str:
         return markup.with_unit(value, unit) if value else ""
@@ -89,7 +73,15 @@ def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str,
         ("Registers per block", quantity(device.registers_per_block, "")),
         ("Threads per block", quantity(device.maximum_threads_per_block, "")),
         ("Threads per compute unit", quantity(device.maximum_threads_per_compute_unit, "")),
-        *identity_entries(results, markup),
+        ("UUID", distinct((one.uuid for one in devices), markup)),
+        ("PCI address", distinct((one.pci_address for one in devices), markup)),
+        ("Serial number", distinct((one.serial for one in devices), markup)),
+        ("VBIOS", distinct((one.vbios for one in devices), markup)),
+        ("Partition", distinct((one.partition for one in devices), markup)),
+        ("Power cap", "; ".join(dict.fromkeys(caps))),
+        ("ECC", distinct((one.ecc for one in devices), markup)),
+        ("Link to the host", "; ".join(dict.fromkeys(links))),
+        ("Host", distinct((one.host for one in devices), markup)),
         ("Driver", distinct((one.device.driver for one in results), markup)),
         ("Runtime", distinct((one.device.runtime for one in results), markup)),
         ("Compiler", distinct((one.build.compiler for one in results), markup)),
@@ -97,11 +89,6 @@ def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str,
         ("hipscope", distinct((one.revision for one in results), markup)),
     ]
     return [(name, value) for name, value in entries if value]
-
-
-def device_table(results: Sequence[Result]) -> str:
-    """What device_entries says, as a table in Markdown."""
-    return markdown.text_table(["as the driver reports it", ""], device_entries(results, markdown))
 
 
 def clock(found: Clock) -> str:

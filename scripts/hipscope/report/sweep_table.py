@@ -97,12 +97,6 @@ def _published_columns(sweep: Sweep, markup: Markup) -> list[Column]:
     return columns
 
 
-def _check_columns(rows: Sequence[Row], markup: Markup) -> list[Column]:
-    if not any(row.checks for row in rows):
-        return []
-    return [("checks", [_checks_cell(row.checks, markup) for row in rows])]
-
-
 def _checks_cell(checks: Sequence[Check], markup: Markup) -> str:
     if not checks:
         return formats.NOT_THERE
@@ -135,12 +129,13 @@ def footnotes(sweep: Sweep, markup: Markup) -> list[str]:
 def columns_of(sweep: Sweep, markup: Markup) -> list[Column]:
     """The table's columns: their headings and their cells, all escaped."""
     rows, axis = sweep.rows, sweep.axis
+    checks = ("checks", [_checks_cell(row.checks, markup) for row in rows])
     return [
         (markup.heading(axis.name, axis.unit), [markup.text(row.label) for row in rows]),
         *_measurement_columns(rows, markup),
         *_value_columns(rows, markup),
         *_published_columns(sweep, markup),
-        *_check_columns(rows, markup),
+        *([checks] if any(row.checks for row in rows) else []),
     ]
 
 

@@ -76,10 +76,7 @@ def _row(row: Json, sweep: Json) -> Json:
 
 
 def expanded(data: Json) -> Json:
-    """A valid result with all that the file leaves out, times in seconds, and each value with its unit.
-
-    Raises Inconsistent.
-    """
+    """A valid result with all that the file leaves out, in seconds, each value with its unit; raises Inconsistent."""
     sweeps = [
         {
             **{key: item for key, item in sweep.items() if key not in ("measurements", "units", "checks")},

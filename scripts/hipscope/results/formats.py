@@ -51,13 +51,10 @@ def significant(value: float) -> str:
         return "0"
     if 1e-4 <= abs(value) < 1e7:
         rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
-        digits = max(0, SIGNIFICANT_DIGITS - 1 - _exponent(rounded))
+        exponent = int(f"{rounded:e}".partition("e")[2])
+        digits = max(0, SIGNIFICANT_DIGITS - 1 - exponent)
         return f"{rounded:.{digits}f}"
     return f"{value:.{SIGNIFICANT_DIGITS - 1}e}"
-
-
-def _exponent(value: float) -> int:
-    return int(f"{value:e}".partition("e")[2])
 
 
 def time_unit(seconds: Sequence[float]) -> tuple[float, str]:

@@ -33,18 +33,15 @@ with_unit = partial(formats.with_unit, escape=text)
 heading = partial(formats.heading, escape=text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], first_is_text: bool = True) -> str:
-    """A table of escaped cells; all columns but a first of text are aligned to the right."""
-    alignments = ["---:"] * len(header)
-    if first_is_text:
-        alignments[0] = "---"
-    lines = [header, alignments, *rows]
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], others: str = "---:") -> str:
+    """A table of escaped cells; all columns but the first are aligned to the right."""
+    lines = [header, ["---", *[others] * (len(header) - 1)], *rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of escaped cells, all aligned to the left."""
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows])
+    return table(header, rows, "---")
 
 
 def bullets(items: Sequence[str]) -> str:

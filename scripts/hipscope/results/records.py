@@ -243,30 +243,21 @@ def _sweep(told: Json) -> Sweep:
     return Sweep(told["name"], told["title"], Axis(**told["axis"]), told["headline"], told["notes"], rows)
 
 
-def _device(told: Json) -> Device:
-    link: Json = {"link": Link(**told["link"])} if "link" in told else {}
-    return Device(**told | link)
-
-
 def result_of(name: str, path: Path, told: Json) -> Result:
     """The result that a file tells, as load.document has it."""
+    as_told = ("experiment", "question", "sources", "status", "date", "duration_s", "scaled")
+    link: Json = {"link": Link(**told["device"]["link"])} if "link" in told["device"] else {}
     return Result(
-        name,
-        path,
-        told["experiment"],
-        told["question"],
-        told["sources"],
-        told["status"],
-        told["hipscope"]["git_revision"],
-        Build(**told["build"]),
-        told["date"],
-        told["duration_s"],
-        _device(told["device"]),
-        Options(**told["options"]),
-        told["scaled"],
-        Clock(**told["clock"]),
-        [Value(**one) for one in told["overheads"]],
-        [_sweep(sweep) for sweep in told["sweeps"]],
-        [Inference(**one) for one in told["inferences"]],
-        Verification(**told["verification"]),
+        name=name,
+        path=path,
+        revision=told["hipscope"]["git_revision"],
+        build=Build(**told["build"]),
+        device=Device(**told["device"] | link),
+        options=Options(**told["options"]),
+        clock=Clock(**told["clock"]),
+        overheads=[Value(**one) for one in told["overheads"]],
+        sweeps=[_sweep(sweep) for sweep in told["sweeps"]],
+        inferences=[Inference(**one) for one in told["inferences"]],
+        verification=Verification(**told["verification"]),
+        **{key: told[key] for key in as_told},
     )
