@@ -163,6 +163,13 @@ def test_what_is_named_must_hand_something_over(tmp_path: Path) -> None:
     assert synthetic.run("hand_overs.py", "tile").returncode == 2
 
 
+def test_a_trap_for_a_device_of_another_kind_hands_nothing_over(tmp_path: Path) -> None:
+    assert check(tmp_path, "gfx900", "s_trap 2").returncode == 0
+    assert check(tmp_path, "gfx900", "s_nop 0").returncode == 1
+    assert check(tmp_path, "gfx900", "s_trap 2", "other").returncode == 1
+    assert check(tmp_path, "gfx900", "s_trap 2\ns_barrier").returncode == 1
+
+
 def test_of_each_alternative_one_must_hand_over(tmp_path: Path) -> None:
     code, idle = HAND_OVER.format(**GFX9), "\t.type\tidle,@function\nidle:\n\ts_barrier\n\ts_endpgm\n\t.section\n"
     assert check(tmp_path, "gfx90a", code, "tile|idle").returncode == 0  # no code of it

@@ -22,14 +22,16 @@ struct AmdRates {
   double lds_cycles;    ///< of a load
   double l2_cycles;
   double memory_cycles;
+  double half_fmas = 512;  ///< of FP16 and BF16 by matrix instructions
 };
 
 inline AmdRates amd_rates(const std::string& architecture) {
   const auto begins = [&](const std::string& start) { return architecture.starts_with(start); };
   AmdRates rates = {64, 128, 64, 17, 7, 63, 300, 647};  // MI100; MI25 and MI50 have as much of L2
   if (begins("gfx1")) {
-    // RX 7900 XTX; RDNA 1 and 2 have no dual FMAs.
+    // RX 7900 XTX; RDNA 1 and 2 have no dual FMAs, RDNA 4 twice the WMMA.
     rates = {begins("gfx10") ? 128.0 : 256.0, 256, 128, 32, 8, 20, 320, 647};
+    rates.half_fmas = begins("gfx12") ? 1024 : 512;
   } else if (begins("gfx90a")) {  // MI210
     rates.fmas = 128;
     rates.l2_bytes = 19.7;
@@ -37,6 +39,7 @@ inline AmdRates amd_rates(const std::string& architecture) {
   } else if (begins("gfx94") || begins("gfx95")) {  // MI300X, MI355X
     const bool is_fourth = begins("gfx95");
     rates.fmas = 128;
+    rates.half_fmas = is_fourth ? 2048 : 1024;
     rates.l1_bytes = 128;
     rates.l2_bytes = is_fourth ? 64 : 54;
     rates.memory_bytes = is_fourth ? 13 : 8.3;

@@ -42,7 +42,7 @@ std::uint64_t bytes_of_shared_tiles(const Extents& extents, Split split) {
   const std::uint64_t tiles = tiles_over<Shape>(extents);
   return bytes_of_marks(static_cast<unsigned>(tiles * split.cluster)) +
          (split.clusters > 1
-              ? tiles * split.clusters * (Shape::rows * Shape::columns) * sizeof(Value)
+              ? tiles * split.clusters * (Shape::rows * Shape::columns) * sizeof(Factor<Value>)
               : 0);
 }
 
@@ -98,7 +98,8 @@ inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed)
 /// What a kernel of `Shape` is told of its tiles, `group_rows` of which come before the next
 /// column.
 template <typename Shape, typename Value>
-SharedTiles<Value> shared_tiles(const Product<Value>& product, Split split, unsigned group_rows) {
+SharedTiles<Factor<Value>> shared_tiles(const Product<Value>& product, Split split,
+                                        unsigned group_rows) {
   const Extents& e = product.extents;
   const unsigned sharing = split.cluster * split.clusters;
   const unsigned steps = blocks_of(e.k, Shape::depth);
@@ -108,8 +109,9 @@ SharedTiles<Value> shared_tiles(const Product<Value>& product, Split split, unsi
       .order = tile_order(blocks_of(e.m, Shape::rows), blocks_of(e.n, Shape::columns), group_rows),
       .steps = steps / sharing,
       .longer = steps % sharing,
-      .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
-                                       bytes_of_marks(tiles_over<Shape>(e) * split.cluster)),
+      .sums =
+          reinterpret_cast<Factor<Value>*>(static_cast<unsigned char*>(product.workspace) +
+                                           bytes_of_marks(tiles_over<Shape>(e) * split.cluster)),
       .arrived = static_cast<unsigned*>(product.workspace)};
 }
 
@@ -120,7 +122,7 @@ void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split spli
   const unsigned tiles = tiles_over<Shape>(product.extents);
   const unsigned sharing = split.cluster * split.clusters;
   constexpr unsigned group_rows = 8;
-  const SharedTiles<Value> shared = shared_tiles<Shape>(product, split, group_rows);
+  const auto shared = shared_tiles<Shape>(product, split, group_rows);
   const unsigned units = units_of(split.cluster, units_for_clusters(true));
   const unsigned blocks = tiles * sharing;
   const unsigned of_unit = blocks_of(blocks, units);

@@ -55,7 +55,9 @@ double stream_k_cycles_of(const TileOption& option, const ProductSize& size,
 
 double sharing_cycles_of(const TileOption& option, Split split, double blocks_of_unit,
                          const DeviceCosts& device) {
-  const double sums = 1.0 * option.rows * option.columns * device.value_bytes;
+  constexpr unsigned least_bytes = 4;  // halves have sums in FP32
+  const double sums =
+      1.0 * option.rows * option.columns * std::max(least_bytes, device.value_bytes);
   double cycles = 0;
   if (split.cluster > 1) {
     cycles += device.meeting_cycles + blocks_of_unit * sums / device.summed_per_cycle;

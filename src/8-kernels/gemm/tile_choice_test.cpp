@@ -77,6 +77,11 @@ TEST(TileChoiceTest, ClustersMeetInMemoryAndTheLastAddsUp) {
   // By three clusters of four the same, of which each block adds up a fourth.
   EXPECT_DOUBLE_EQ(cycles_of(small, {4, 3}, {32, 32, 1000}, device),
                    1000 + 9 * 200 + 50 + (500 + 4096 / 100.0) + (700 + 64));
+  // Halves have sums in FP32, too.
+  DeviceCosts of_halves = device;
+  of_halves.value_bytes = 2;
+  EXPECT_DOUBLE_EQ(cycles_of(small, {1, 12}, {32, 32, 1000}, of_halves),
+                   cycles_of(small, {1, 12}, {32, 32, 1000}, device));
 }
 
 TEST(TileChoiceTest, ClustersCannotBeOnAllCus) {

@@ -87,6 +87,28 @@ struct WaveSums {
     }
   }
 
+  /// The same of the sums within C, at this row and column.
+  template <typename Result>
+  __device__ void store_within(Result* c, const Extents& extents, unsigned row, unsigned column,
+                               float alpha, float beta) const {
+#pragma unroll
+    for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+      for (unsigned j = 0; j < across; ++j) {
+#pragma unroll
+        for (unsigned e = 0; e < Code::sum_elements; ++e) {
+          const matrix_rate::Place at = Code::sum_place(threadIdx.x % Code::lanes, e);
+          const unsigned in_row = row + i * Code::m + at.row;
+          const unsigned in_column = column + j * Code::n + at.column;
+          if (in_row < extents.m && in_column < extents.n) {
+            store_result(c + std::size_t{in_row} * extents.ldc + in_column, alpha,
+                         sums[i][j].value[e], beta);
+          }
+        }
+      }
+    }
+  }
+
   typename Code::Sum sums[down][across] = {};
 };
 

@@ -35,18 +35,18 @@ struct SwizzledRows {
   }
 };
 
-/// A block's tile of C, and how its waves share it.
-template <typename Code_, unsigned rows_ = 256>
-struct LargeTile {
+/// A block's tile of C, of which a wave has `wave_rows_` x `wave_columns_`.
+template <typename Code_, unsigned rows_, unsigned columns_, unsigned wave_rows_,
+          unsigned wave_columns_>
+struct BlockTile {
   using Code = Code_;
   static constexpr unsigned depth = 2 * Fragment<Code>::k;
   static constexpr unsigned rows = rows_;
-  static constexpr unsigned columns = 4 * Code::lanes;
-  /// So that its eight waves, or more of 32 lanes, share it evenly.
-  static constexpr unsigned wave_rows = rows % 128 == 0 ? 64 : rows % 64 == 0 ? rows / 2 : rows;
+  static constexpr unsigned columns = columns_;
+  static constexpr unsigned wave_rows = wave_rows_;
+  static constexpr unsigned wave_columns = wave_columns_;
   static constexpr unsigned waves_down = rows / wave_rows;
-  static constexpr unsigned wave_columns =
-      columns * waves_down / (large_tile_threads / Code::lanes);
+  static constexpr unsigned threads = Code::lanes * waves_down * (columns / wave_columns);
   using Sums = WaveSums<Code, wave_rows / Code::m, wave_columns / Code::n>;
   using A = SwizzledRows<rows, depth, Code::a_format.bits>;
   using B = SwizzledRows<columns, depth, Code::b_format.bits>;
@@ -58,6 +58,15 @@ struct LargeTile {
     return threadIdx.x / Code::lanes / waves_down * wave_columns;
   }
 };
+
+/// So that eight waves, or more of 32 lanes, share the rows evenly.
+constexpr unsigned large_tile_wave_rows(unsigned rows) {
+  return rows % 128 == 0 ? 64 : rows % 64 == 0 ? rows / 2 : rows;
+}
+template <typename Code, unsigned rows = 256>
+struct LargeTile : BlockTile<Code, rows, 4 * Code::lanes, large_tile_wave_rows(rows),
+                             4 * Code::lanes*(rows / large_tile_wave_rows(rows)) /
+                                 (large_tile_threads / Code::lanes)> {};
 
 /// Four columns from `column` on of four rows of B from `k` on, to where k is along the rows.
 template <unsigned columns, typename Pairs>

@@ -14,10 +14,9 @@
 namespace hgemm {
 
 /// Adds a block's product, with the operands that `copy` brings, to its waves' sums.
-template <typename Code, typename Value>
-__device__ void multiply_add_ahead(typename LargeTile<Code>::Sums& wave,
-                                   LargeTileCopy<LargeTile<Code>, Value>& copy, unsigned k) {
-  using Tile = LargeTile<Code>;
+template <typename Tile, typename Copy>
+__device__ void multiply_add_ahead(typename Tile::Sums& wave, Copy& copy, unsigned k) {
+  using Code = typename Tile::Code;
   constexpr unsigned steps = Tile::depth / Fragment<Code>::k;
   __shared__ typename Tile::A a_tile[2];
   __shared__ typename Tile::B b_tile[2];
@@ -60,7 +59,7 @@ static __global__ void __launch_bounds__(large_tile_threads)
   const unsigned column = blockIdx.x * Tile::columns;
   LargeTileCopy<Tile, Value> copy(extents, a, b, row, column);
   typename Tile::Sums wave;
-  multiply_add_ahead<Code>(wave, copy, extents.k);
+  multiply_add_ahead<Tile>(wave, copy, extents.k);
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
              extents.ldc, alpha, beta);
 }

@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(large_tile_threads)
   const unsigned column = tile.column * Tile::columns;
   LargeTileCopy<Tile, Value> copy(extents, a, b, row, column);
   typename Tile::Sums wave;
-  multiply_add_ahead<Code>(wave, copy, extents.k);
+  multiply_add_ahead<Tile>(wave, copy, extents.k);
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
              extents.ldc, alpha, beta);
 }

@@ -12,7 +12,7 @@
 
 #include "07-two-lds-buffers.h"
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
-#include "07.7-tile-rows-by-cus.h"
+#include "07.9-tile-by-size.h"
 #include "16.1-rows-of-both.h"
 #endif
 #include "15.1-little-code.h"
@@ -30,17 +30,20 @@ std::vector<gemm::Stage<Value, Result>> last_amd_stages() {
   using Codes = Instructions<Value>;
   std::vector<gemm::Stage<Value, Result>> all;
   if constexpr (requires { typename Codes::Mfma; }) {
-    all = tile_rows_by_cus_stages<Value, Result>();
+    all.push_back(whole_tiles_stage<typename Codes::Mfma, Value, Result>());
   }
   if constexpr (requires { typename Codes::MfmaOf950; }) {
-    using Tile = LargeTile<typename Codes::MfmaOf950>;
-    all.push_back(stage_of_lds_loads<Tile, 1, Value, Result>(", loads to LDS"));
+    all.push_back(whole_tiles_stage<typename Codes::MfmaOf950, Value, Result>());
   }
   if constexpr (requires { typename Codes::WmmaOf11; }) {
-    all.push_back(tiles_by_xcd_stage<typename Codes::WmmaOf11, Value, Result>());
+    all.push_back(whole_tiles_stage<typename Codes::WmmaOf11, Value, Result>());
   }
   if constexpr (requires { typename Codes::WmmaOf12; }) {
-    all.push_back(tiles_by_xcd_stage<typename Codes::WmmaOf12, Value, Result>());
+    all.push_back(whole_tiles_stage<typename Codes::WmmaOf12, Value, Result>());
+  }
+  if constexpr (std::is_same_v<Value, Result> && !gemm::has_b_by_columns<Value>) {
+    const auto by_size = tile_by_size_of_amd_stages<Value>();
+    all.insert(all.end(), by_size.begin(), by_size.end());
   }
   return all;
 }
@@ -66,8 +69,9 @@ std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& 
   std::vector<gemm::Stage<Value, Result>> here;
   std::copy_if(all.begin(), all.end(), std::back_inserter(here),
                [&](const auto& stage) { return gemm::is_here(sweep, stage); });
-  if (!sweep.is_hardware() && !here.empty()) {
-    here.resize(1);  // they differ by instruction, which sweep stages has been through
+  if (!sweep.is_hardware() && here.size() > 2) {
+    // They differ by instruction, which sweep stages has been through.
+    here.erase(here.begin() + 1, here.end() - 1);
   }
   if constexpr (std::is_same_v<Value, E4M3>) {
     if (here.empty() || !sweep.is_hardware()) {  // a thousandth of the others' rate

@@ -66,6 +66,10 @@ int main(int argc, char** argv) {
                    [&](hipscope::Sweep& sweep) {
                      hgemm::measure_formats(sweep, ladder.size(), ladder.largest_awkward());
                    });
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  experiment.sweep("tiles", "every tile of stage 07.9, with its splits, checked",
+                   hgemm::check_tiles);
+#endif
   experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
   return experiment.run(argc, argv);
 }
