@@ -54,6 +54,18 @@ __device__ unsigned of_each_lane(unsigned value) {
   return value;
 }
 
+// Counts the words that are not what transfers::fill_kernel writes; reads each of them.
+__global__ void __launch_bounds__(transfers::largest_block)
+    compare_kernel(const unsigned* words, std::uint64_t count, unsigned key, unsigned* wrong) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += threads) {
+    if (words[i] != random_bits(static_cast<unsigned>(i) + key)) {
+      atomicAdd(wrong, 1U);
+    }
+  }
+}
+
 // The timer, once `node` is there: no node is the last number, which a compiler cannot know.
 __device__ long long ticks_after(unsigned node) {
   return node != ~0U ? hipscope::timer_ticks() : 0;
@@ -262,7 +274,7 @@ class Pages {
     check(hipDeviceSynchronize());
   }
   void read_by_device() const {
-    launch(transfers::compare_kernel, shape_, data(), values_.size(), key_, wrong_.data());
+    launch(compare_kernel, shape_, data(), values_.size(), key_, wrong_.data());
     check(hipDeviceSynchronize());
   }
   // One word of each page.
