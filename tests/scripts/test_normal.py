@@ -72,6 +72,18 @@ def test_what_is_off_has_a_cause(
     assert "**40.0 % below**" in off and f"Likely cause: {why}" in off
 
 
+def test_what_other_sizes_gave_is_not_judged(tmp_path: Path) -> None:
+    for folder, value, sizes in (("mine", 60.0, {"largest": 1}), ("all/other", 100.0, {"largest": 2})):
+        add(tmp_path / folder, "ilp_tlp", "FP32 FMA peak", value, "TFLOP/s")
+        path = tmp_path / folder / "ilp_tlp.json"
+        told = json.loads(path.read_text())
+        told["options"]["sizes"] = sizes
+        path.write_text(json.dumps(told))
+    page = run(tmp_path / "mine", "--against", tmp_path / "all").stdout
+    assert "0 of 1 parameters are as theirs. 1 are not, but were measured with other sizes" in page
+    assert "| -40.0 %, of other sizes |" in page and "## Off" not in page
+
+
 def test_what_lies_among_others_is_normal(tmp_path: Path) -> None:
     for folder, value in (("mine", 98.0), ("all/a", 100.0), ("all/b", 103.0)):
         add(tmp_path / folder, "ilp_tlp", "FP32 FMA peak", value, "TFLOP/s", clock={"throttled_samples": 60})

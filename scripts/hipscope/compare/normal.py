@@ -150,9 +150,17 @@ def cause(reading: Reading, mine: Result, other: Result) -> str:
     return "; ".join(found) or SAY_NOTHING
 
 
-def _where(place: Place, is_same_model: bool) -> str:
+def _is_of_other_sizes(place: Place, mine: Measured, others: Sequence[Measured]) -> bool:
+    """Whether it is off, but its experiment ran with other sizes, as --quick and --card take: that decides nothing."""
+    own, other = mine.result(place.reading.experiment), _nearest(place.reading, others)
+    return bool(place.off) and own.options.sizes != other.options.sizes
+
+
+def _where(place: Place, is_same_model: bool, is_of_other_sizes: bool = False) -> str:
     if not is_same_model:
         return f"{place.reading.value / place.others[-1]:.3g} times" if place.others[-1] else ""
+    if is_of_other_sizes:
+        return f"{100 * place.off:+.1f} %, of other sizes"
     if place.off:
         return markdown.strong(f"{100 * abs(place.off):.1f} % {'below' if place.off < 0 else 'above'}")
     return "as theirs"
@@ -161,7 +169,8 @@ def _where(place: Place, is_same_model: bool) -> str:
 def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str:
     units = Units({one.name: one.clock.shader_mhz for one in mine.results})
     found = places(mine, others)
-    off = [one for one in found if one.off] if is_same_model else []
+    unlike = [one for one in found if _is_of_other_sizes(one, mine, others)] if is_same_model else []
+    off = [one for one in found if one.off and one not in unlike] if is_same_model else []
     model = markdown.text(others[0].device.name)
 
     def human(value: float, reading: Reading) -> str:
@@ -172,13 +181,16 @@ def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str
             markdown.text(one.reading.name),
             human(one.reading.value, one.reading),
             " ... ".join(dict.fromkeys(human(value, one.reading) for value in (one.others[0], one.others[-1]))),
-            _where(one, is_same_model),
+            _where(one, is_same_model, one in unlike),
             markdown.text(one.reading.experiment),
         ]
         for one in found
     ]
     compared = (
-        f"Compared with {len(others)} other {model}: {len(found) - len(off)} of {len(found)} parameters are as theirs."
+        f"Compared with {len(others)} other {model}: {len(found) - len(off) - len(unlike)} of {len(found)} parameters "
+        "are as theirs."
+        + f" {len(unlike)} are not, but were measured with other sizes (--quick, --card), which decides nothing."
+        * bool(unlike)
         if is_same_model
         else f"There are no results of this model; the nearest is {model}. Nothing is judged: the two may differ."
     )
