@@ -80,7 +80,7 @@ def test_what_other_sizes_gave_is_not_judged(tmp_path: Path) -> None:
         told["options"]["sizes"] = sizes
         path.write_text(json.dumps(told))
     page = run(tmp_path / "mine", "--against", tmp_path / "all").stdout
-    assert "0 of 1 parameters are as theirs. 1 are not, but were measured with other sizes" in page
+    assert "0 of 1 parameters are as theirs. Off, but measured with other sizes (" in page and ": 1.\n" in page
     assert "| -40.0 %, of other sizes |" in page and "## Off" not in page
 
 

@@ -186,14 +186,12 @@ def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str
         ]
         for one in found
     ]
-    compared = (
-        f"Compared with {len(others)} other {model}: {len(found) - len(off) - len(unlike)} of {len(found)} parameters "
-        "are as theirs."
-        + f" {len(unlike)} are not, but were measured with other sizes (--quick, --card), which decides nothing."
-        * bool(unlike)
-        if is_same_model
-        else f"There are no results of this model; the nearest is {model}. Nothing is judged: the two may differ."
-    )
+    compared = f"There are no results of this model; the nearest is {model}. Nothing is judged: the two may differ."
+    if is_same_model:
+        alike = len(found) - len(off) - len(unlike)
+        compared = f"Compared with {len(others)} other {model}: {alike} of {len(found)} parameters are as theirs."
+    if unlike:
+        compared += f" Off, but measured with other sizes (--quick, --card), which decides nothing: {len(unlike)}."
     outliers = [
         f"{markdown.text(one.reading.name)}: {human(one.reading.value, one.reading)}, {_where(one, True)} "
         f"{human(one.others[0 if one.off < 0 else -1], one.reading)}. Likely cause: "
