@@ -57,20 +57,6 @@ __host__ __device__ constexpr unsigned steps_of(unsigned k) {
   return gemm::steps_of(k, pipeline_depth);
 }
 
-/// The first step of a block, of all tiles' steps one tile after the other.
-__device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned steps) {
-  if (block < split.blocks) {
-#if defined(__HIP_DEVICE_COMPILE__)
-    // The same without a division of 64 bits, which AMD's GPUs do in many instructions.
-    const unsigned all = split.tiles * steps;
-    return all / split.blocks * block + all % split.blocks * block / split.blocks;
-#else
-    return static_cast<unsigned>(std::uint64_t{split.tiles} * steps * block / split.blocks);
-#endif
-  }
-  return (split.tiles + block - split.blocks) * steps;
-}
-
 /// Copies `bytes`, of which the first `valid` are from memory and the others 0, and does not wait.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define HIPSCOPE_SGEMM_COPIES_TO_LDS
@@ -98,6 +84,9 @@ struct AsynchronousCopies : Tile {
   static constexpr bool copies_b_by_values = false;
   static constexpr unsigned buffers = pipeline_buffers;
 
+  __device__ static unsigned first_step(unsigned block, const SplitTiles& split, unsigned steps) {
+    return gemm::first_step(block, split, steps);
+  }
   /// After a block's steps of a tile, up to `end`: whether its sums are the tile's, and are stored.
   template <typename Part>
   __device__ static bool finish(Part&, SplitTiles, unsigned, unsigned, unsigned) {
@@ -421,8 +410,8 @@ __global__ void __launch_bounds__(Pipeline::threads, Pipeline::blocks_per_unit)
   alignas(16) __shared__ float a_tiles[pipeline_buffers * Copies<Pipeline>::a_values];
   alignas(16) __shared__ float b_tiles[pipeline_buffers * Copies<Pipeline>::b_values];
   const unsigned steps = steps_of(extents.k);
-  const unsigned begin = same_for_all_lanes(first_step(blockIdx.x, split, steps));
-  unsigned end = same_for_all_lanes(first_step(blockIdx.x + 1, split, steps));
+  const unsigned begin = same_for_all_lanes(Pipeline::first_step(blockIdx.x, split, steps));
+  unsigned end = same_for_all_lanes(Pipeline::first_step(blockIdx.x + 1, split, steps));
 #pragma unroll 1
   while (end > begin) {
     const unsigned tile = same_for_all_lanes((end - 1) / computed_here(steps));

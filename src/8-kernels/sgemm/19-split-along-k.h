@@ -48,7 +48,7 @@ __device__ void take_over(ThreadPart<Tile>& part, SplitTiles split, unsigned ste
 #if defined(__HIP_DEVICE_COMPILE__)
   // Row by row: with all sums in one loop over blocks clang would keep each in two registers.
   unsigned first = blockIdx.x;
-  while (same_for_all_lanes(first_step(first, split, steps)) > tile_begin) {
+  while (same_for_all_lanes(Tile::first_step(first, split, steps)) > tile_begin) {
     --first;
     if (threadIdx.x == 0) {
       while (atomicCAS(&split.ready[first], 1U, 0U) == 0) {
@@ -72,15 +72,18 @@ __device__ void take_over(ThreadPart<Tile>& part, SplitTiles split, unsigned ste
     scheduling_barrier();
   }
 #else
-  unsigned block = blockIdx.x;
-  while (first_step(block, split, steps) > tile_begin) {
-    --block;
-    if (threadIdx.x == 0) {
-      while (atomicCAS(&split.ready[block], 1U, 0U) == 0) {
-      }
-      __threadfence();
+  unsigned first = blockIdx.x;
+  while (Tile::first_step(first, split, steps) > tile_begin) {
+    --first;
+  }
+  for (unsigned block = first + threadIdx.x; block < blockIdx.x; block += Tile::threads) {
+    while (atomicCAS(&split.ready[block], 1U, 0U) == 0) {
     }
-    __syncthreads();
+    __threadfence();
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (unsigned block = first; block < blockIdx.x; ++block) {
     const float* const from =
         split.sums + std::size_t{block} * (Tile::block_rows * Tile::block_columns) + threadIdx.x;
 #pragma unroll
