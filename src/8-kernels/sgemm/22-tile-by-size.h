@@ -15,7 +15,6 @@
 // transpose A on its way whatever comes by 16 bytes, and the tile of 16 x 128 is as 21 has it.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "19-split-along-k.h"
@@ -40,15 +39,7 @@ inline Stage large_tile_stage() {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 /// Stage 19 with 8 x 12 per thread: tiles of 128 x 192, 48 pieces of 16 bytes beside each other,
 /// which 256 threads do not share evenly. So B comes by values, whatever its rows.
-/// By a division of 64 bits ptxas gives out registers otherwise, and the tile is 1.04 times as fast
-/// (128 x 256: 0.985 times).
-struct EightByTwelve : BByValues<SplitAlongK<InColumns<AsynchronousCopies<ThreadTile<8, 12>>>>> {
-  __device__ static unsigned first_step(unsigned block, const SplitTiles& split, unsigned steps) {
-    return block < split.blocks
-               ? static_cast<unsigned>(std::uint64_t{split.tiles} * steps * block / split.blocks)
-               : gemm::first_step(block, split, steps);
-  }
-};
+using EightByTwelve = BByValues<SplitAlongK<InColumns<AsynchronousCopies<ThreadTile<8, 12>>>>>;
 inline Stage narrower_tile_stage() {
   Stage stage = large_tile_stage();
   stage.tiles.block_columns = EightByTwelve::block_columns;
