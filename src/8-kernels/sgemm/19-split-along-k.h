@@ -5,12 +5,12 @@
 // an equal piece. A block that ends inside a tile passes its sums to the one that finishes it. A
 // device-wide fence comes before and after the mark: the blocks may be on two XCDs, whose L2s are
 // not coherent by themselves.
-// On the H200 53.62 TFLOP/s, 1.04 times 18, 80.4 % of the peak.
+// On the H200 54.00 TFLOP/s, 1.06 times 18, 80.8 % of the peak.
 // Compiled by clang 15 for gfx906, gfx90a and gfx1030: 209, 224 and 210 VGPRs, 37248 bytes of LDS,
 // no scratch; 89.4, 87.7 and 89.2 % of the loop are FMAs.
 //
 // 20, against 19: for matrices of few tiles those of 16, 128 x 128, two blocks on each CU.
-// On the H200 49.15 TFLOP/s at 4096, 0.987 of 16; 1.74 at 256, 1.32 times 13.
+// On the H200 46.80 TFLOP/s at 4096, 0.942 of 16; 2.36 at 256, 1.78 times 13.
 // Compiled as above: 125, 130 and 122 VGPRs, LDS and FMAs as 16.
 #pragma once
 
