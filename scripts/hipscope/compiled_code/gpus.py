@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .occupancy import RULES, Rule
 
@@ -79,9 +80,10 @@ class Gpu:
 
 _LATENCIES = {"issue_cycles": 4, "lds_latency": 63, "l2_latency": 300, "memory_latency": 647}
 _RDNA_CYCLES = {"full": 1, "quarter": 4, "wide": 2, "double": 16, "to_agpr": 1}
-_PAIR = {"lanes": 32, "simds": 4, "lds_kib": 128, "lds_bytes": 256, "l1_bytes": 128, "vector_cycles": _RDNA_CYCLES,
-         "issue_cycles": 1, "lds_latency": 20, "l2_latency": 320, "memory_latency": 647}
-_CU = {"lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, **_LATENCIES}
+_PAIR: dict[str, Any] = {
+    "lanes": 32, "simds": 4, "lds_kib": 128, "lds_bytes": 256, "l1_bytes": 128, "vector_cycles": _RDNA_CYCLES,
+    "issue_cycles": 1, "lds_latency": 20, "l2_latency": 320, "memory_latency": 647}
+_CU: dict[str, Any] = {"lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, **_LATENCIES}
 # Of gfx900 and gfx908, and of what came after: FP64 at the rate of FP32, as LLVM's model has wide shifts too.
 _FIRST_CYCLES = {"full": 4, "quarter": 16, "wide": 8, "double": 8, "to_agpr": 8}
 _NEWER_CYCLES = {"full": 4, "quarter": 16, "wide": 4, "double": 4, "to_agpr": 4}

@@ -89,17 +89,21 @@ _CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
 # --- By MFMA, sgemm and dgemm -----------------------------------------------------------------------
 
 
-def _by_mfma(experiment: str, of_tile: str, depth: int, small: tuple[int, ...], large: tuple[int, ...]
+Extents = tuple[int, int, int, int]
+
+
+def _by_mfma(experiment: str, of_tile: str, depth: int, small: Extents, large: Extents
              ) -> tuple[Product, ...]:
     """Their stages in src/8-kernels/gemm/mfma: the type of value, the extents and the instruction of their tiles."""
     value_bytes = 8 if of_tile.startswith("double") else 4
 
-    def of(kernel: str, row: str, extents: tuple[int, ...] = large, splits_tiles: bool = False) -> Product:
+    def of(kernel: str, row: str, extents: Extents = large, splits_tiles: bool = False) -> Product:
         tile = f"gemm::mfma::Tile<{of_tile.format(', '.join(f'{extent}u' for extent in extents))}>"
         copy = f", gemm::mfma::Copy<{tile}>" if splits_tiles else ""
         return Product(experiment, f"gemm::mfma::{kernel}<{tile}{copy}>", f"MFMA, {row}",
-                       f"matrix FP{8 * value_bytes}", *extents[:2], depth, threads=512 if extents is large else 256,
-                       value_bytes=value_bytes, splits_tiles=splits_tiles, targets=_CDNA)
+                       f"matrix FP{8 * value_bytes}", extents[0], extents[1], depth,
+                       threads=512 if extents is large else 256, value_bytes=value_bytes,
+                       splits_tiles=splits_tiles, targets=_CDNA)
 
     return (of("fragments_of_16_bytes_kernel", "fragments of 16 bytes", small),
             of("fragments_of_16_bytes_kernel", "larger tile"), of("fragments_ahead_kernel", "fragments ahead"),

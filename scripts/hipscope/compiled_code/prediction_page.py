@@ -195,8 +195,8 @@ def documents(entries: Sequence[Entry]) -> dict[str, str]:
             tables = document_tables(entries)
             wanted = in_chinese(tables) if "zh-CN" in name else tables
             section = f"{BEGIN}\n\n{wanted}\n\n{END}"
-            texts[name] = re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _, section=section: section,
-                                 path.read_text(encoding="utf-8"), flags=re.DOTALL)
+            before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+            texts[name] = f"{before}{section}{rest.partition(END)[2]}"
     return texts
 
 
