@@ -10,7 +10,8 @@ For a step of one block on a core (gpus.py) each unit has a time, in cycles, whe
     memory   bytes that come from memory, over the core's part of the bandwidth
     alone    what the block takes with the core to itself, over the blocks that a core has room for: for each phase
              between barriers the longest of a wave's own way through it, with all its waits, and of the units'
-             times for the block. So latency counts as far as other waves do not fill it (Little). Where two halves
+             times for the block. So latency counts as far as other waves do not fill it (Little). A block of a product
+             also begins, with operands from memory, and ends, with C to L2; each step has its part of that. Where two halves
              of a block take turns, one is a barrier ahead of the other: a phase of one and the next of the other
              take place together.
 
@@ -71,6 +72,8 @@ class Block:
     # The part of its waves that goes through a piece of code, where each has its own: half load, half multiply.
     active: float = 1.0
     takes_turns: bool = False
+    # Cycles of a block's begin and end, when it does not multiply, for each of its steps.
+    ends: float = 0.0
 
     def waves(self, gpu: Gpu) -> int:
         return -(-self.threads // gpu.lanes)
@@ -131,7 +134,7 @@ def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: 
         "L1": waves * sum(phase.l1 for phase in phases),
         "L2": traffic.l2 * gpu.cores / gpu.l2_bytes,
         "memory": traffic.memory / gpu.memory_bytes(),
-        "alone": _alone(_in_turns(phases) if block.takes_turns else phases, waves, gpu.simds) / resident,
+        "alone": (_alone(_in_turns(phases) if block.takes_turns else phases, waves, gpu.simds) + block.ends) / resident,
     }
     bound = max(UNITS, key=lambda unit: times[unit])
     of_a_core = block.count / gpu.cores if block.count else 1.0
@@ -141,16 +144,16 @@ def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: 
                       resident * block.waves(gpu) / gpu.simds, rounds)
 
 
-def product_traffic(rows: int, columns: int, depth: int, value_bytes: int, size: int, at_once: int, panel_rows: int = 1
-                    ) -> Traffic:
+def product_traffic(rows: int, columns: int, depth: int, value_bytes: int, size: int, at_once: int, panel_rows: int = 1,
+                    sharing: int = 1) -> Traffic:
     """Of a product of `size` cubed by blocks with tiles, of which so many go on together.
 
     L2 is asked for both tiles of each. Neighbours have the same rows, others the same columns: blocks that go on
     together take a part of C that is as wide as C or as they are, or of panels as many rows of tiles high, and what
-    they ask for in common memory gives once.
+    they ask for in common memory gives once. Blocks that share B's tile ask L2 for it once.
     """
-    asked = (rows + columns) * depth * value_bytes
+    asked = (rows + columns / sharing) * depth * value_bytes
     across = min(-(-at_once // panel_rows), max(1, size // columns))
     down = -(-at_once // across)
     given = (across * columns + down * rows) * depth * value_bytes / at_once
-    return Traffic(asked, min(float(asked), given))
+    return Traffic(asked, min(asked, given))

@@ -47,6 +47,15 @@ class Product:
     takes_turns: bool = False
     # At the larger size the stage chooses another kernel.
     is_for_one_size: bool = False
+    # Tiles come to LDS by a copy engine (TMA), which no code of the step shows, and so many blocks share B's.
+    by_copy_engine: bool = False
+    sharing: int = 1
+    # Blocks take tile after tile: the next one's operands come while the last one's sums go.
+    stays: bool = False
+
+    def tile_bytes(self) -> int:
+        """Of a step's operands."""
+        return (self.rows + self.columns) * self.depth * self.value_bytes
 
     def tiles(self, size: int) -> int:
         """Of C, which need not be whole tiles."""
@@ -58,7 +67,7 @@ class Product:
 
     def panel_rows(self) -> int:
         """Rows of tiles that go on together; other stages take one row after the other."""
-        return 8 if re.search("tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns", self.kernel) else 1
+        return 8 if re.search("tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns|persistent|tile_by_size", self.kernel) else 1
 
     def macs(self) -> float:
         """Multiply-adds of a thread in a step."""
@@ -288,6 +297,14 @@ def _pipeline(part: str, row: str, split: str, pitch: int, peak: str = "matrix F
                     4 * (128 * pitch + 16 * 130) * 8)
 
 
+def _hopper(kernel: str, row: str, columns: int, sharing: int = 1, stays: bool = False) -> Product:
+    """hgemm's 09 to 13: four buffers, two groups of four warps that multiply, one that copies."""
+    c_bytes = 2 * 64 * 128 * 2 if stays else 0
+    return Product("hgemm", f"hgemm::{kernel}", row, "matrix FP16", 128, columns, 64, threads=384, value_bytes=2,
+                   dynamic_lds_bytes=1024 + 4 * (128 + columns) * 128 + c_bytes, computing=256, targets=("sm_90",),
+                   by_copy_engine=True, sharing=sharing, stays=stays)
+
+
 _COPIES = "pipelined_kernel<sgemm::{}AsynchronousCopies<sgemm::ThreadTile<8u, {}u>>>"
 
 OF_H200 = (
@@ -314,6 +331,12 @@ OF_H200 = (
              "mma.sync, two LDS buffers", "matrix FP16", (128, 128, 32), 2),
     _of_h200("hgemm", "asynchronous_copies_kernel", "asynchronous copies, transposing loads", "matrix FP16",
              (128, 128, 32), 2, 4 * (128 * 40 + 32 * 136) * 2),
+    _hopper("tensor_copies_kernel", "tensor copies, products of four warps", 128),
+    _hopper("wider_tile_kernel", "tiles of 128 x 256", 256),
+    _hopper("shared_tiles_kernel", "two blocks share B", 256, sharing=2),
+    _hopper("persistent_blocks_kernel<true>", "persistent blocks, C by the copy engine", 256, sharing=2, stays=True),
+    # What it takes for this size (src/8-kernels/hgemm/13-tile-by-size.h).
+    _hopper("tile_by_size_kernel<256u, 4u, true>", "a width of tiles for each size", 256, stays=True),
 )
 
 # --- Kernels that move bytes ------------------------------------------------------------------------
