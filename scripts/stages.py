@@ -50,6 +50,7 @@ CHINESE = {
     " or ": " 或 ",
     prediction_page.ON_THE_H200: "H200，实测值除以预测值",
     prediction_page.UNTESTED: "未检验",
+    prediction_page.BY_UNIT: "按部件",
     "copies from memory of which each lane says where in LDS (cp.async)": "每个通道自定 LDS 位置的内存拷贝（cp.async）",
     "through registers": "经由寄存器",
     "a compiler that takes no bound for none stated": "未写启动界限时不自设界限的编译器",

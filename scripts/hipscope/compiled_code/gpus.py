@@ -23,9 +23,10 @@ All rates are per clock and core. Sources:
 - gfx1201: AMD, product page of RX 9070 XT (48.7 TFLOP/s of FP32 by vectors, 195 of FP16 and 389 of FP8 by matrices, at
   2970 MHz and 64 CUs; 640 GB/s). Assumed: its FP64, latencies, LDS and L0 are those of gfx1100, its L2 has 16 slices.
 - H200: NVIDIA, H200 data sheet (4.8 TB/s), H100 white paper (128 FMAs of FP32, 64 of FP64, 128 of FP64 and 2048 of FP16
-  by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes), A100 white
-  paper (L2 5120 bytes; none is stated of later ones). L1 takes 64 bytes of L2 (62 measured: docs/6-lds.md); latencies
-  are those of results/nvidia-h200 (lds_latency, memory_latency), where no product was measured.
+  by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes). L1 takes 64
+  bytes of L2 (62 measured: docs/6-lds.md); L2 gives 7400 to blocks that ask for the same lines at about the same time,
+  as those of a product do (memory_bandwidth, sweep l2, "in step": 14 670 GB/s at 1980 MHz), and latencies are those of
+  results/nvidia-h200, too (lds_latency, memory_latency), where no product was measured.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ GPUS: tuple[Gpu, ...] = (
     # The one whose times are known: the model is held against it. A core is a multiprocessor.
     Gpu(name="NVIDIA H200", target="sm_90", cores=132, lanes=32, simds=4, clock_mhz=1980, memory_gbs=4800,
         peaks={"vector FP32": 256, "vector FP64": 128, "matrix FP64": 256, "matrix FP16": 4096},
-        lds_kib=228, lds_bytes=128, l1_bytes=64, l2_bytes=5120, vector_cycles={}, issue_cycles=1,
+        lds_kib=228, lds_bytes=128, l1_bytes=64, l2_bytes=7400, vector_cycles={}, issue_cycles=1,
         lds_latency=23, l2_latency=281, memory_latency=688),
 )
 

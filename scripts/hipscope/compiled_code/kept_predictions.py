@@ -40,21 +40,17 @@ def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
     return conflicts_of(case.experiment, case.kernel) if isinstance(case, Product) and gpu.target in TARGETS else None
 
 
-def _block(case: Product | Stream, entry: Entry, gpu: Gpu, size: int) -> Block:
+def _block(case: Product | Stream, entry: Entry, size: int) -> Block:
     takes = (case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"])
     if isinstance(case, Stream):
         return Block(*takes)
-    # C goes to L2; the first operands come from memory, unless they came while the last tile's sums went.
-    ends = case.rows * case.columns * max(case.value_bytes, 2) * gpu.cores / gpu.l2_bytes
-    ends += 0 if case.stays else gpu.memory_latency
     return Block(*takes, None if case.splits_tiles else case.tiles(size),
-                 case.computing / case.threads if case.computing else 1.0, case.takes_turns,
-                 ends * entry["steps"] * case.depth / size)
+                 case.computing / case.threads if case.computing else 1.0, case.takes_turns)
 
 
 def _judge(case: Product | Stream, entry: Entry, gpu: Gpu, size: int) -> Prediction:
     """What the model says of a demand, and of products of this size."""
-    block, counted = _block(case, entry, gpu, size), entry["demand"]
+    block, counted = _block(case, entry, size), entry["demand"]
     demand = replace(Demand(**counted), phases=[Phase(*phase) for phase in counted["phases"]])
     if isinstance(case, Product):
         at_once = block.resident(gpu) * gpu.cores

@@ -10,8 +10,7 @@ For a step of one block on a core (gpus.py) each unit has a time, in cycles, whe
     memory   bytes that come from memory, over the core's part of the bandwidth
     alone    what the block takes with the core to itself, over the blocks that a core has room for: for each phase
              between barriers the longest of a wave's own way through it, with all its waits, and of the units'
-             times for the block. So latency counts as far as other waves do not fill it (Little). A block of a product
-             also begins, with operands from memory, and ends, with C to L2; each step has its part of that. Where two halves
+             times for the block. So latency counts as far as other waves do not fill it (Little). Where two halves
              of a block take turns, one is a barrier ahead of the other: a phase of one and the next of the other
              take place together.
 
@@ -72,8 +71,6 @@ class Block:
     # The part of its waves that goes through a piece of code, where each has its own: half load, half multiply.
     active: float = 1.0
     takes_turns: bool = False
-    # Cycles of a block's begin and end, when it does not multiply, for each of its steps.
-    ends: float = 0.0
 
     def waves(self, gpu: Gpu) -> int:
         return -(-self.threads // gpu.lanes)
@@ -134,7 +131,7 @@ def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: 
         "L1": waves * sum(phase.l1 for phase in phases),
         "L2": traffic.l2 * gpu.cores / gpu.l2_bytes,
         "memory": traffic.memory / gpu.memory_bytes(),
-        "alone": (_alone(_in_turns(phases) if block.takes_turns else phases, waves, gpu.simds) + block.ends) / resident,
+        "alone": _alone(_in_turns(phases) if block.takes_turns else phases, waves, gpu.simds) / resident,
     }
     bound = max(UNITS, key=lambda unit: times[unit])
     of_a_core = block.count / gpu.cores if block.count else 1.0

@@ -50,7 +50,7 @@ class Product:
     # Tiles come to LDS by a copy engine (TMA), which no code of the step shows, and so many blocks share B's.
     by_copy_engine: bool = False
     sharing: int = 1
-    # Blocks take tile after tile: the next one's operands come while the last one's sums go.
+    # Blocks take tile after tile, in panels.
     stays: bool = False
 
     def tile_bytes(self) -> int:
@@ -67,7 +67,8 @@ class Product:
 
     def panel_rows(self) -> int:
         """Rows of tiles that go on together; other stages take one row after the other."""
-        return 8 if re.search("tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns|persistent|tile_by_size", self.kernel) else 1
+        in_panels = "tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns"
+        return 8 if self.stays or re.search(in_panels, self.kernel) else 1
 
     def macs(self) -> float:
         """Multiply-adds of a thread in a step."""
@@ -297,10 +298,10 @@ def _pipeline(part: str, row: str, split: str, pitch: int, peak: str = "matrix F
                     4 * (128 * pitch + 16 * 130) * 8)
 
 
-def _hopper(kernel: str, row: str, columns: int, sharing: int = 1, stays: bool = False) -> Product:
-    """hgemm's 09 to 13: four buffers, two groups of four warps that multiply, one that copies."""
+def _hopper(kernel: str, row: str, columns: int, sharing: int = 1, stays: bool = False, threads: int = 384) -> Product:
+    """hgemm's 09 to 15.1: four buffers, two groups of four warps that multiply, one or a warp that copies."""
     c_bytes = 2 * 64 * 128 * 2 if stays else 0
-    return Product("hgemm", f"hgemm::{kernel}", row, "matrix FP16", 128, columns, 64, threads=384, value_bytes=2,
+    return Product("hgemm", f"hgemm::{kernel}", row, "matrix FP16", 128, columns, 64, threads, value_bytes=2,
                    dynamic_lds_bytes=1024 + 4 * (128 + columns) * 128 + c_bytes, computing=256, targets=("sm_90",),
                    by_copy_engine=True, sharing=sharing, stays=stays)
 
@@ -335,8 +336,14 @@ OF_H200 = (
     _hopper("wider_tile_kernel", "tiles of 128 x 256", 256),
     _hopper("shared_tiles_kernel", "two blocks share B", 256, sharing=2),
     _hopper("persistent_blocks_kernel<true>", "persistent blocks, C by the copy engine", 256, sharing=2, stays=True),
-    # What it takes for this size (src/8-kernels/hgemm/13-tile-by-size.h).
+    # What they take for this size (tile_model_test.cpp, lean_choice_test.cpp).
     _hopper("tile_by_size_kernel<256u, 4u, true>", "a width of tiles for each size", 256, stays=True),
+    _hopper("model_tiles_kernel<hgemm::ModelTile<hipscope::Half, 128u, 256u, 8u, false, false>, hipscope::Half, "
+            "hipscope::Half>", "a tile by what LDS gives, launches overlap", 256, stays=True, threads=288),
+    _hopper("model_tiles_kernel<hgemm::ModelTile<hipscope::Half, 128u, 256u, 16u, false, false>, hipscope::Half, "
+            "hipscope::Half>", "tiles by columns too", 256, stays=True, threads=288),
+    _hopper("lean_kernel<hgemm::LeanTile<hipscope::Half, hgemm::lean_sizes, 0ul>, hipscope::Half, hipscope::Half>",
+            "little code, clusters share copies or k", 256, sharing=2, stays=True, threads=288),
 )
 
 # --- Kernels that move bytes ------------------------------------------------------------------------

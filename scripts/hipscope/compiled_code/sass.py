@@ -29,7 +29,7 @@ _MATRIX = re.compile(r"[DH]MMA\.(16)x?(8)x?(4|8|16)\b")
 # descriptor (gdesc) says, or A from registers. They take the longer of what the unit does at its peak and of what LDS
 # gives at 128 bytes a cycle: so it is in docs/2-compute.md, matrix_rate (m64n8k16 with A in LDS 18.02 cycles for 2304
 # bytes, n64 to n256 32.02 to 128.0 on an H200).
-_OF_FOUR_WARPS = re.compile(r"HGMMA\.(64)x(\d+)x(16)\.F32\b(?!\.(?:E4M3|E5M2))")
+_OF_FOUR_WARPS = re.compile(r"HGMMA\.(64)x(\d+)x(16)\b")
 # The peak is that of products of four warps; those of one take longer (docs/2-compute.md, matrix_rate: 6.28 cycles, not
 # 4, on an H200).
 _OF_A_WARP = 6.28 / 4
