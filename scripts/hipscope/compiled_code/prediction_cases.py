@@ -156,7 +156,7 @@ SGEMM = (
     _of_64("two_k_per_step_kernel", "7 two k per step", _PADDED),
     # Not for gfx942: clang 22's hot loop there has 232 of a step's 256 multiply-adds.
     replace(_of_64("placed_reads_kernel", "7.3 unrolled, LDS loads placed by hand", _PADDED),
-            targets=("gfx900", "gfx908", "gfx90a", "gfx1100", "sm_90")),
+            targets=("gfx900", "gfx908", "gfx90a", "gfx1100", "gfx1151", "sm_90")),
     _of_64("two_lds_buffers_kernel<8>", "7.4 two LDS buffers, early loads, padding 8", 2 * (64 * 24 + 16 * 72)),
     _of_64("two_register_buffers_kernel", "7.5 two register buffers too, launch bounds", 2 * (64 * 24 + 16 * 72)),
     _of_64("loads_in_pairs_kernel", "7.6 two register buffers, loads in pairs", 2 * (64 * 24 + 16 * 72)),
@@ -186,7 +186,7 @@ SGEMM = (
             "vector FP32", 128, 256, 8, splits_tiles=True),
     Product("sgemm", "sgemm::small_tiles_kernel<sgemm::ThroughRegisters<64u, 64u, 8u, 8u>, true>",
             "through registers, 64 x 64, several blocks for a tile", "vector FP32", 64, 64, 8, threads=64,
-            dynamic_lds_bytes=4 * 2 * (8 * 68 + 8 * 64), targets=("gfx900", *_CDNA, "gfx1100", "gfx1201")),
+            dynamic_lds_bytes=4 * 2 * (8 * 68 + 8 * 64), targets=("gfx900", *_CDNA, "gfx1100", "gfx1151", "gfx1201")),
     *_by_mfma("sgemm", "float, {}, matrix_rate::MfmaFp32Side32", 16, (128, 128, 32, 128), (256, 256, 64, 128)),
 )
 
@@ -259,7 +259,7 @@ HGEMM = (
             tile=(256, 256), threads=512)
       for family, instruction, ahead, turns, targets in (("MFMA", "MfmaFp16Side32", 1, 2, _CDNA[:-1]),
                                                          ("MFMA of gfx950", "MfmaFp16Wide", 2, 1, _CDNA[-1:]))),
-    *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100",)),
+    *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100", "gfx1151")),
                                                  ("WMMA of gfx12", "WmmaFp16Halves", ("gfx1201",)))
       for stage in (
           _half(f"matrix_from_lds_kernel<matrix_rate::{instruction}>", f"{family}, operands from LDS", 32,
