@@ -98,9 +98,10 @@ def check(folder: Path) -> int:
     """Checks every result file against the schema and says how many are good."""
     if not folder.is_dir():
         bad_usage(f"there is no folder {folder}.")
-    readers = [partial(results.read_result, file) for file in results.result_files(folder)]
-    others = {results.LIMITS_FILE: results.read_limits, results.OCCUPANCY_FILE: results.read_occupancy,
-              kept_predictions.FILE: kept_predictions.read}
+    readers: list[Callable[[], object]] = [partial(results.read_result, file) for file in results.result_files(folder)]
+    others: dict[str, Callable[[Path], object]] = {
+        results.LIMITS_FILE: results.read_limits, results.OCCUPANCY_FILE: results.read_occupancy,
+        kept_predictions.FILE: kept_predictions.read}
     readers += [partial(read, folder) for name, read in others.items() if (folder / name).exists()]
     return load.count_valid("isa_report.py", readers)
 
@@ -253,7 +254,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
                   f"{len(chosen) * len(targets)} reports")
         work = [(experiment, target) for experiment in chosen for target in targets
                 if (folder[target], experiment.name) not in stored]
-        made = make_each(pool, lambda pair: analysis.analyse(tools, *pair, scratch), work,
+        made = make_each(pool, lambda pair: analysis.analyse(tools, pair[0], pair[1], scratch), work,
                          lambda pair: f"{pair[0].name} for {pair[1]}")
         names = {experiment.name for experiment in chosen}
         made_for = {target for _, target in work}
@@ -281,10 +282,12 @@ def write_documents(entries: list[Any]) -> None:
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
     began = time.monotonic()
+    new_limits: list[dict[str, Any]] = []
+    new_occupancy: list[dict[str, Any]] = []
     results.make_folder(arguments.out)
     try:
         if arguments.pages:
-            found, new_limits, new_occupancy = kept_results(arguments.out, set(), ""), [], []
+            found = kept_results(arguments.out, set(), "")
         else:
             with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
                 found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
@@ -337,7 +340,7 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
             bad_usage(f"predictions are for {', '.join(known)}.")
         work = [(experiment, gpu) for experiment in chosen for target in targets
                 if (gpu := gpus.gpu_of(target)) and prediction_cases.cases_of(experiment.name, gpu)]
-        made = make_each(pool, lambda pair: predictions.of_experiment(tools, *pair, scratch), work,
+        made = make_each(pool, lambda pair: predictions.of_experiment(tools, pair[0], pair[1], scratch), work,
                          lambda pair: f"{pair[0].name} for {pair[1].target}")
     for _, refused in made:
         for sentence in refused:

@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from hipscope.results import markdown
 from hipscope.results.whole_file import write_whole
@@ -140,7 +141,7 @@ def rows_of(listing: str) -> list[list[str]]:
     return sorted(rows)
 
 
-def fail(status: int, sentence: str) -> None:
+def fail(status: int, sentence: str) -> NoReturn:
     print(f"sass_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
 

@@ -1,29 +1,44 @@
 #!/usr/bin/env python3
-"""Fills in the table of rungs in docs/8-matrix-products.md: the stages of the matrix products, what each has of the
+"""Fills in the table of rungs in docs/8-matrix-products.md: the stages of chapter 8's ladders, what each has of the
 peak, measured on an H200 and predicted of AMD's GPUs, where its checks run, and what it needs.
 
 Usage: stages.py [--check] FOLDER
 
-FOLDER has sgemm, dgemm and hgemm of the host backend, which knows the stages of all: --stages prints what each of
-them declares. The shares are those of results/nvidia-h200 and results/isa. With --check nothing is written. Exit
-status: 0 good, 1 the documents say something else, 2 bad usage.
+FOLDER has the experiments of the host backend: of the matrix products --stages prints what each stage declares; the
+others are run once, with few values. The shares are those of results/nvidia-h200 and results/isa. With --check nothing
+is written. Exit status: 0 good, 1 the documents, or AMD's compiled code, say something else, 2 bad usage.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from hipscope.compiled_code import kept_predictions, prediction_page
-from hipscope.results import markdown
+from hipscope.compiled_code import kept_predictions, prediction_page, results
+from hipscope.results import load, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/8-matrix-products.md", "docs/zh-CN/8-matrix-products.md")
 BEGIN, END = "<!-- stages.py: which GPU has which stages -->", "<!-- stages.py: end -->"
 LADDERS = ("sgemm", "dgemm", "hgemm")
+# The ladders of kernels that move bytes: their sweeps, and what "share of" them is of.
+OF_BYTES = {"reduction": (("stages",), "read"), "batchnorm": (("stages", "spatial"), "copy")}
+# Of these the stages that NVIDIA's GPUs alone have: their kernel, which AMD's code must lack, and why.
+NVIDIA_ALONE = {
+    ("batchnorm", "resident, cluster"): ("channel_cluster_kernel", "LDS of other blocks (clusters), sm_90 and later"),
+    ("batchnorm", "resident, in LDS too"): ("channel_in_lds_kernel", "LDS that is hardly less than the registers"),
+    ("batchnorm", "resident, in LDS too, asked for ahead"): (
+        "channel_in_lds_kernel",
+        "the same, and an instruction that fetches to L2 and waits for nothing",
+    ),
+}
 CHINESE = {
     "stage": "阶段",
     "checked on": "检查于",
@@ -35,6 +50,7 @@ CHINESE = {
     " or ": " 或 ",
     prediction_page.ON_THE_H200: "H200，实测值除以预测值",
     prediction_page.UNTESTED: "未检验",
+    prediction_page.BY_UNIT: "按部件",
     "copies from memory of which each lane says where in LDS (cp.async)": "每个通道自定 LDS 位置的内存拷贝（cp.async）",
     "through registers": "经由寄存器",
     "a compiler that takes no bound for none stated": "未写启动界限时不自设界限的编译器",
@@ -43,8 +59,14 @@ CHINESE = {
     "cp.async, ldmatrix and mma.sync, sm_80 and later": "cp.async、ldmatrix 和 mma.sync，sm_80 及以后",
     "tensor copies, sm_90 and later": "张量拷贝，sm_90 及以后",
     "wgmma and tensor copies, sm_90 alone": "wgmma 和张量拷贝，只有 sm_90",
+    "LDS of other blocks (clusters), sm_90 and later": "其他块的 LDS（簇），sm_90 及以后",
+    "LDS that is hardly less than the registers": "几乎和寄存器一样大的 LDS",
+    "the same, and an instruction that fetches to L2 and waits for nothing": "同上，再加一条取到 L2 而什么都不等的指令",
     "MFMA, loads from memory to LDS, which RDNA 3 and 4 lack": "MFMA，从内存直接装入 LDS，RDNA 3 和 4 没有",
 }
+
+
+Stage = dict[str, str]
 
 
 @dataclass
@@ -68,7 +90,7 @@ class Rung:
         return word if len(self.names) > 1 or not word else "yes"
 
 
-def rungs_of(stages: list[dict[str, str]]) -> list[Rung]:
+def rungs_of(stages: list[Stage]) -> list[Rung]:
     """In their order. A stage's instruction is what it needs, up to a semicolon, and its name begins with that."""
     rungs: dict[tuple[str, bool], Rung] = {}
     for stage in stages:
@@ -85,19 +107,76 @@ def rungs_of(stages: list[dict[str, str]]) -> list[Rung]:
     return list(rungs.values())
 
 
-def table(ladder: str, folder: Path, words: dict[str, str]) -> str:
-    """Of a ladder's rungs."""
+def declared(ladder: str, folder: Path) -> list[Stage]:
+    """A matrix product's stages: each one's name, what it needs, and which architectures have it."""
     done = subprocess.run([folder / ladder, "--stages"], capture_output=True, text=True, check=True)
     head, *lines = [line.split("\t") for line in done.stdout.splitlines()]
+    return [dict(zip(head, line)) for line in lines]
+
+
+@cache
+def names_on_host(ladder: str, folder: Path, lanes: int) -> dict[str, bool]:
+    """The stages of a ladder of kernels that move bytes, and whether the host backend has them."""
+    sweeps, _ = OF_BYTES[ladder]
+    with tempfile.TemporaryDirectory(prefix="hipscope-stages-") as scratch:
+        file = Path(scratch) / "result.json"
+        command = [str(folder / ladder), "--filter", f"^({'|'.join(sweeps)})$", "--once", "--json", str(file)]
+        environment = {**os.environ, "HIPSCOPE_HOST_WAVE_SIZE": str(lanes)}
+        subprocess.run(command, capture_output=True, check=True, env=environment)
+        ran = json.loads(file.read_text(encoding="utf-8"))["sweeps"]
+    names: dict[str, bool] = {}
+    for sweep in ran:
+        refused = [note.removesuffix(": not on this device") for note in sweep["notes"]]
+        names |= {row["label"]: True for row in sweep["rows"]}
+        names |= {name: False for name in refused if (ladder, name) in NVIDIA_ALONE}
+    return {name: has for name, has in names.items() if not name.startswith(OF_BYTES[ladder][1])}
+
+
+def of_bytes(ladder: str, folder: Path, gpus: list[str]) -> list[Stage]:
+    """The stages of a ladder of kernels that move bytes, as `declared` has them; raises ValueError."""
+    on_host = {lanes: names_on_host(ladder, folder, lanes) for lanes in (32, 64)}
+    kernels = {
+        (target.partition("-")[0], kernel["name"])
+        for (target, name), result in results.read_folder(kept_predictions.FOLDER).items()
+        for kernel in (result["kernels"] if name == ladder else ())
+    }
+    stages = []
+    for name in on_host[32]:
+        kernel, needs = NVIDIA_ALONE.get((ladder, name), ("", ""))
+        has = {gpu: "yes" if not kernel or gpu == "sm_90" else "no" for gpu in gpus}
+        wrong = [target for target, compiled in kernels if kernel and kernel in compiled]
+        if wrong:
+            raise ValueError(f"{ladder}, '{name}' is no longer NVIDIA's alone: {wrong[0]} has {kernel}")
+        of_host = {f"host {lanes}": "yes" if names[name] else "no" for lanes, names in on_host.items()}
+        stages.append({"stage": name, "needs": needs, **has, **of_host})
+    return stages
+
+
+def measured_of_bytes(ladder: str) -> dict[tuple[str, str, str], float]:
+    """What a kernel that moves bytes has on the H200 of one that only reads or copies."""
+    sweeps, reference = OF_BYTES[ladder]
+    found = load.load_result(prediction_page.MEASURED_FOLDER / f"{ladder}.json").sweeps
+    return {
+        ("sm_90", ladder, row.label): value.value / 100
+        for sweep in found
+        for row in (sweep.rows if sweep.name in sweeps else ())
+        for value in row.values
+        if value.name == f"share of {reference}" and value.value is not None
+    }
+
+
+def table(ladder: str, stages: list[Stage], words: dict[str, str]) -> str:
+    """Of a ladder's rungs."""
+    head = list(stages[0])
     gpus = [key for key in head[2:] if not key.startswith("host")]
     entries = [
         entry
         for entry in kept_predictions.read(kept_predictions.FOLDER)
-        if (entry["experiment"], entry["sweep"]) == (ladder, "stages")
+        if entry["experiment"] == ladder and entry["sweep"] in OF_BYTES.get(ladder, [["stages"]])[0]
     ]
     shown = {(entry["row"], entry["target"]): entry for entry in prediction_page.survivors(entries)}
     tested = prediction_page.on_the_h200(entries)
-    measured = prediction_page.measured_shares()
+    measured = measured_of_bytes(ladder) if ladder in OF_BYTES else prediction_page.measured_shares()
 
     def cell(rung: Rung, gpu: str) -> str:
         word = rung.word(gpu)
@@ -122,7 +201,7 @@ def table(ladder: str, folder: Path, words: dict[str, str]) -> str:
         return words.get(told[0], told[0]) if told else ""
 
     rows = []
-    for rung in rungs_of([dict(zip(head, line)) for line in lines]):
+    for rung in rungs_of(stages):
         needs = words.get(" or ", " or ").join(words.get(need, need) for need in rung.needs)
         rows.append(
             [
@@ -143,14 +222,17 @@ def main() -> int:
     parser.add_argument("folder", metavar="FOLDER", type=Path)
     arguments = parser.parse_args()
     status = 0
+    try:
+        ladders = {ladder: declared(ladder, arguments.folder) for ladder in LADDERS}
+        gpus = [key for key in ladders["sgemm"][0] if key.startswith(("sm_", "gfx"))]
+        ladders |= {ladder: of_bytes(ladder, arguments.folder, gpus) for ladder in OF_BYTES}
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
+        print(f"stages.py: {error}", file=sys.stderr)
+        return 1 if isinstance(error, ValueError) else 2
     for document in DOCUMENTS:
         path = ROOT / document
         words = CHINESE if "zh-CN" in document else {}
-        try:
-            wanted = "\n\n".join(table(ladder, arguments.folder, words) for ladder in LADDERS)
-        except (OSError, subprocess.CalledProcessError) as error:
-            print(f"stages.py: {error}", file=sys.stderr)
-            return 2
+        wanted = "\n\n".join(table(ladder, stages, words) for ladder, stages in ladders.items())
         text = path.read_text(encoding="utf-8")
         before, _, rest = text.partition(BEGIN)
         new = f"{before}{BEGIN}\n\n{wanted}\n\n{END}{rest.partition(END)[2]}"

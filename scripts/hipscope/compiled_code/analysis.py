@@ -35,7 +35,8 @@ def _hot(loops: list[dict[str, Any]]) -> dict[str, Any] | None:
     def weight(loop: dict[str, Any]) -> tuple[int, int, int]:
         return loop["mix"].get("matrix", 0), loop["fmas"], loop["instructions"]
 
-    return max((loop for loop in loops if loop["innermost"]), key=weight, default=None)
+    innermost = [loop for loop in loops if loop["innermost"]]
+    return max(innermost, key=weight) if innermost else None
 
 
 def describe_loop(loop: Loop, estimate: mca.Estimate | None) -> dict[str, Any]:

@@ -176,8 +176,7 @@ class _AmdWave(Wave):
             demand.flops += 2.0 * macs * self._gpu.lanes
             self._now += max(cycles, issue)
         elif kind == "matrix":
-            cycles = matrix_cycles(name, self._gpu)
-            self._now = issue + self._in_matrix_unit(cycles, matrix_flops(name)[0], demand)
+            self._now = issue + self._in_matrix_unit(matrix_cycles(name, self._gpu), matrix_flops(name)[0], demand)
         elif kind in ("lds", "vector_memory"):
             self._access(name, kind, demand)
         elif kind == "scalar_memory":

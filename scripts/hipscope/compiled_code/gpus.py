@@ -22,16 +22,20 @@ All rates are per clock and core. Sources:
 - FP8: AMD, CDNA 3 and CDNA 4 white papers (4096 and 8192 operations per clock and CU).
 - gfx1201: AMD, product page of RX 9070 XT (48.7 TFLOP/s of FP32 by vectors, 195 of FP16 and 389 of FP8 by matrices, at
   2970 MHz and 64 CUs; 640 GB/s). Assumed: its FP64, latencies, LDS and L0 are those of gfx1100, its L2 has 16 slices.
+- gfx1151: AMD, product page of Ryzen AI Max+ 395 (40 CUs at 2900 MHz; memory of 256 bits at 8000 MT/s), GPU
+  specifications (L2 of 2 MiB). Assumed: all else as gfx1100, its L2 has 8 slices, as gfx1100's 24 have 6 MiB.
 - H200: NVIDIA, H200 data sheet (4.8 TB/s), H100 white paper (128 FMAs of FP32, 64 of FP64, 128 of FP64 and 2048 of FP16
-  by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes), A100 white
-  paper (L2 5120 bytes; none is stated of later ones). L1 takes 64 bytes of L2 (62 measured: docs/6-lds.md); latencies
-  are those of results/nvidia-h200 (lds_latency, memory_latency), where no product was measured.
+  by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes). L1 takes 64
+  bytes of L2 (62 measured: docs/6-lds.md); L2 gives 7400 to blocks that ask for the same lines at about the same time,
+  as those of a product do (memory_bandwidth, sweep l2, "in step": 14 670 GB/s at 1980 MHz), and latencies are those of
+  results/nvidia-h200, too (lds_latency, memory_latency), where no product was measured.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .occupancy import RULES, Rule
 
@@ -79,9 +83,10 @@ class Gpu:
 
 _LATENCIES = {"issue_cycles": 4, "lds_latency": 63, "l2_latency": 300, "memory_latency": 647}
 _RDNA_CYCLES = {"full": 1, "quarter": 4, "wide": 2, "double": 16, "to_agpr": 1}
-_PAIR = {"lanes": 32, "simds": 4, "lds_kib": 128, "lds_bytes": 256, "l1_bytes": 128, "vector_cycles": _RDNA_CYCLES,
-         "issue_cycles": 1, "lds_latency": 20, "l2_latency": 320, "memory_latency": 647}
-_CU = {"lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, **_LATENCIES}
+_PAIR: dict[str, Any] = {
+    "lanes": 32, "simds": 4, "lds_kib": 128, "lds_bytes": 256, "l1_bytes": 128, "vector_cycles": _RDNA_CYCLES,
+    "issue_cycles": 1, "lds_latency": 20, "l2_latency": 320, "memory_latency": 647}
+_CU: dict[str, Any] = {"lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, **_LATENCIES}
 # Of gfx900 and gfx908, and of what came after: FP64 at the rate of FP32, as LLVM's model has wide shifts too.
 _FIRST_CYCLES = {"full": 4, "quarter": 16, "wide": 8, "double": 8, "to_agpr": 8}
 _NEWER_CYCLES = {"full": 4, "quarter": 16, "wide": 4, "double": 4, "to_agpr": 4}
@@ -118,10 +123,14 @@ GPUS: tuple[Gpu, ...] = (
         peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 2048,
                "matrix FP8": 4096},
         l2_bytes=16 * 64, **_PAIR),
+    # Its memory is the host's: 256 bits of LPDDR5X-8000.
+    Gpu(name="Radeon 8060S", target="gfx1151", cores=20, clock_mhz=2900, memory_gbs=256,
+        peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 1024},
+        l2_bytes=8 * 64, **_PAIR),
     # The one whose times are known: the model is held against it. A core is a multiprocessor.
     Gpu(name="NVIDIA H200", target="sm_90", cores=132, lanes=32, simds=4, clock_mhz=1980, memory_gbs=4800,
         peaks={"vector FP32": 256, "vector FP64": 128, "matrix FP64": 256, "matrix FP16": 4096},
-        lds_kib=228, lds_bytes=128, l1_bytes=64, l2_bytes=5120, vector_cycles={}, issue_cycles=1,
+        lds_kib=228, lds_bytes=128, l1_bytes=64, l2_bytes=7400, vector_cycles={}, issue_cycles=1,
         lds_latency=23, l2_latency=281, memory_latency=688),
 )
 

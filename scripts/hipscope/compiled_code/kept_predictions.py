@@ -7,7 +7,7 @@ this.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,21 +41,21 @@ def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
 
 
 def _block(case: Product | Stream, entry: Entry, size: int) -> Block:
-    of_product = isinstance(case, Product)
-    count = case.tiles(size) if of_product and not case.splits_tiles else None
-    active = case.computing / case.threads if of_product and case.computing else 1.0
-    return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active,
-                 of_product and case.takes_turns)
+    takes = (case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"])
+    if isinstance(case, Stream):
+        return Block(*takes)
+    return Block(*takes, None if case.splits_tiles else case.tiles(size),
+                 case.computing / case.threads if case.computing else 1.0, case.takes_turns)
 
 
 def _judge(case: Product | Stream, entry: Entry, gpu: Gpu, size: int) -> Prediction:
     """What the model says of a demand, and of products of this size."""
     block, counted = _block(case, entry, size), entry["demand"]
-    demand = Demand(**{**counted, "phases": [Phase(*phase) for phase in counted["phases"]]})
+    demand = replace(Demand(**counted), phases=[Phase(*phase) for phase in counted["phases"]])
     if isinstance(case, Product):
         at_once = block.resident(gpu) * gpu.cores
         traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, size, at_once,
-                                  case.panel_rows())
+                                  case.panel_rows(), case.sharing)
         steps = entry["steps"]
         useful = steps * 2.0 * case.rows * case.columns * case.depth * case.useful(size) / gpu.peaks[case.peak]
         return predict(demand, block, Traffic(traffic.l2 * steps, traffic.memory * steps), useful, gpu)
@@ -74,11 +74,10 @@ def judged(entry: Entry) -> Entry:
         said = _judge(case, entry, gpu, PRODUCT_SIZE)
     except ArithmeticError as error:
         raise ValueError(f"{entry['row']} for {entry['target']}: the model says nothing of such a demand") from error
-    of_memory = isinstance(case, Stream)
-    peak = gpu.memory_gbs if of_memory else gpu.peak_tflops(case.peak)
+    of, unit, peak = (("memory", "GB/s", gpu.memory_gbs) if isinstance(case, Stream)
+                      else (case.peak, "TFLOP/s", gpu.peak_tflops(case.peak)))
     return {**entry, "gpu": {"name": gpu.name, "cores": gpu.cores, "clock_mhz": gpu.clock_mhz},
-            "value": case.value, "unit": "GB/s" if of_memory else "TFLOP/s",
-            "peak": "memory" if of_memory else case.peak, "predicted": round(said.share * peak, 3),
+            "value": case.value, "unit": unit, "peak": of, "predicted": round(said.share * peak, 3),
             "times": {unit: round(time, 1) for unit, time in said.times.items()}, "bound": said.bound,
             "predicted_share": round(said.share, PLACES), "share_in_turn": round(said.share_in_turn, PLACES),
             "blocks_per_core": said.resident,

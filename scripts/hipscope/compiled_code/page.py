@@ -11,8 +11,8 @@ from typing import Any
 import matplotlib
 from matplotlib import pyplot, ticker
 
-from hipscope.report.plots import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
 from hipscope.results import formats, markdown
+from hipscope.results.figures import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
 
 from . import compilers
 from .experiments import target_order

@@ -141,16 +141,16 @@ def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: 
                       resident * block.waves(gpu) / gpu.simds, rounds)
 
 
-def product_traffic(rows: int, columns: int, depth: int, value_bytes: int, size: int, at_once: int, panel_rows: int = 1
-                    ) -> Traffic:
+def product_traffic(rows: int, columns: int, depth: int, value_bytes: int, size: int, at_once: int, panel_rows: int = 1,
+                    sharing: int = 1) -> Traffic:
     """Of a product of `size` cubed by blocks with tiles, of which so many go on together.
 
     L2 is asked for both tiles of each. Neighbours have the same rows, others the same columns: blocks that go on
     together take a part of C that is as wide as C or as they are, or of panels as many rows of tiles high, and what
-    they ask for in common memory gives once.
+    they ask for in common memory gives once. Blocks that share B's tile ask L2 for it once.
     """
-    asked = (rows + columns) * depth * value_bytes
+    asked = (rows + columns / sharing) * depth * value_bytes
     across = min(-(-at_once // panel_rows), max(1, size // columns))
     down = -(-at_once // across)
     given = (across * columns + down * rows) * depth * value_bytes / at_once
-    return Traffic(asked, min(float(asked), given))
+    return Traffic(asked, min(asked, given))

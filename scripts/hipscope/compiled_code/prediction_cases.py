@@ -47,6 +47,15 @@ class Product:
     takes_turns: bool = False
     # At the larger size the stage chooses another kernel.
     is_for_one_size: bool = False
+    # Tiles come to LDS by a copy engine (TMA), which no code of the step shows, and so many blocks share B's.
+    by_copy_engine: bool = False
+    sharing: int = 1
+    # Blocks take tile after tile, in panels.
+    stays: bool = False
+
+    def tile_bytes(self) -> int:
+        """Of a step's operands."""
+        return (self.rows + self.columns) * self.depth * self.value_bytes
 
     def tiles(self, size: int) -> int:
         """Of C, which need not be whole tiles."""
@@ -58,7 +67,8 @@ class Product:
 
     def panel_rows(self) -> int:
         """Rows of tiles that go on together; other stages take one row after the other."""
-        return 8 if re.search("tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns", self.kernel) else 1
+        in_panels = "tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns"
+        return 8 if self.stays or re.search(in_panels, self.kernel) else 1
 
     def macs(self) -> float:
         """Multiply-adds of a thread in a step."""
@@ -89,17 +99,21 @@ _CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
 # --- By MFMA, sgemm and dgemm -----------------------------------------------------------------------
 
 
-def _by_mfma(experiment: str, of_tile: str, depth: int, small: tuple[int, ...], large: tuple[int, ...]
+Extents = tuple[int, int, int, int]
+
+
+def _by_mfma(experiment: str, of_tile: str, depth: int, small: Extents, large: Extents
              ) -> tuple[Product, ...]:
     """Their stages in src/8-kernels/gemm/mfma: the type of value, the extents and the instruction of their tiles."""
     value_bytes = 8 if of_tile.startswith("double") else 4
 
-    def of(kernel: str, row: str, extents: tuple[int, ...] = large, splits_tiles: bool = False) -> Product:
+    def of(kernel: str, row: str, extents: Extents = large, splits_tiles: bool = False) -> Product:
         tile = f"gemm::mfma::Tile<{of_tile.format(', '.join(f'{extent}u' for extent in extents))}>"
         copy = f", gemm::mfma::Copy<{tile}>" if splits_tiles else ""
         return Product(experiment, f"gemm::mfma::{kernel}<{tile}{copy}>", f"MFMA, {row}",
-                       f"matrix FP{8 * value_bytes}", *extents[:2], depth, threads=512 if extents is large else 256,
-                       value_bytes=value_bytes, splits_tiles=splits_tiles, targets=_CDNA)
+                       f"matrix FP{8 * value_bytes}", extents[0], extents[1], depth,
+                       threads=512 if extents is large else 256, value_bytes=value_bytes,
+                       splits_tiles=splits_tiles, targets=_CDNA)
 
     return (of("fragments_of_16_bytes_kernel", "fragments of 16 bytes", small),
             of("fragments_of_16_bytes_kernel", "larger tile"), of("fragments_ahead_kernel", "fragments ahead"),
@@ -142,7 +156,7 @@ SGEMM = (
     _of_64("two_k_per_step_kernel", "7 two k per step", _PADDED),
     # Not for gfx942: clang 22's hot loop there has 232 of a step's 256 multiply-adds.
     replace(_of_64("placed_reads_kernel", "7.3 unrolled, LDS loads placed by hand", _PADDED),
-            targets=("gfx900", "gfx908", "gfx90a", "gfx1100", "sm_90")),
+            targets=("gfx900", "gfx908", "gfx90a", "gfx1100", "gfx1151", "sm_90")),
     _of_64("two_lds_buffers_kernel<8>", "7.4 two LDS buffers, early loads, padding 8", 2 * (64 * 24 + 16 * 72)),
     _of_64("two_register_buffers_kernel", "7.5 two register buffers too, launch bounds", 2 * (64 * 24 + 16 * 72)),
     _of_64("loads_in_pairs_kernel", "7.6 two register buffers, loads in pairs", 2 * (64 * 24 + 16 * 72)),
@@ -172,7 +186,7 @@ SGEMM = (
             "vector FP32", 128, 256, 8, splits_tiles=True),
     Product("sgemm", "sgemm::small_tiles_kernel<sgemm::ThroughRegisters<64u, 64u, 8u, 8u>, true>",
             "through registers, 64 x 64, several blocks for a tile", "vector FP32", 64, 64, 8, threads=64,
-            dynamic_lds_bytes=4 * 2 * (8 * 68 + 8 * 64), targets=("gfx900", *_CDNA, "gfx1100", "gfx1201")),
+            dynamic_lds_bytes=4 * 2 * (8 * 68 + 8 * 64), targets=("gfx900", *_CDNA, "gfx1100", "gfx1151", "gfx1201")),
     *_by_mfma("sgemm", "float, {}, matrix_rate::MfmaFp32Side32", 16, (128, 128, 32, 128), (256, 256, 64, 128)),
 )
 
@@ -245,7 +259,7 @@ HGEMM = (
             tile=(256, 256), threads=512)
       for family, instruction, ahead, turns, targets in (("MFMA", "MfmaFp16Side32", 1, 2, _CDNA[:-1]),
                                                          ("MFMA of gfx950", "MfmaFp16Wide", 2, 1, _CDNA[-1:]))),
-    *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100",)),
+    *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100", "gfx1151")),
                                                  ("WMMA of gfx12", "WmmaFp16Halves", ("gfx1201",)))
       for stage in (
           _half(f"matrix_from_lds_kernel<matrix_rate::{instruction}>", f"{family}, operands from LDS", 32,
@@ -284,6 +298,14 @@ def _pipeline(part: str, row: str, split: str, pitch: int, peak: str = "matrix F
                     4 * (128 * pitch + 16 * 130) * 8)
 
 
+def _hopper(kernel: str, row: str, columns: int, sharing: int = 1, stays: bool = False, threads: int = 384) -> Product:
+    """hgemm's 09 to 15.1: four buffers, two groups of four warps that multiply, one or a warp that copies."""
+    c_bytes = 2 * 64 * 128 * 2 if stays else 0
+    return Product("hgemm", f"hgemm::{kernel}", row, "matrix FP16", 128, columns, 64, threads, value_bytes=2,
+                   dynamic_lds_bytes=1024 + 4 * (128 + columns) * 128 + c_bytes, computing=256, targets=("sm_90",),
+                   by_copy_engine=True, sharing=sharing, stays=stays)
+
+
 _COPIES = "pipelined_kernel<sgemm::{}AsynchronousCopies<sgemm::ThreadTile<8u, {}u>>>"
 
 OF_H200 = (
@@ -310,6 +332,18 @@ OF_H200 = (
              "mma.sync, two LDS buffers", "matrix FP16", (128, 128, 32), 2),
     _of_h200("hgemm", "asynchronous_copies_kernel", "asynchronous copies, transposing loads", "matrix FP16",
              (128, 128, 32), 2, 4 * (128 * 40 + 32 * 136) * 2),
+    _hopper("tensor_copies_kernel", "tensor copies, products of four warps", 128),
+    _hopper("wider_tile_kernel", "tiles of 128 x 256", 256),
+    _hopper("shared_tiles_kernel", "two blocks share B", 256, sharing=2),
+    _hopper("persistent_blocks_kernel<true>", "persistent blocks, C by the copy engine", 256, sharing=2, stays=True),
+    # What they take for this size (tile_model_test.cpp, lean_choice_test.cpp).
+    _hopper("tile_by_size_kernel<256u, 4u, true>", "a width of tiles for each size", 256, stays=True),
+    _hopper("model_tiles_kernel<hgemm::ModelTile<hipscope::Half, 128u, 256u, 8u, false, false>, hipscope::Half, "
+            "hipscope::Half>", "a tile by what LDS gives, launches overlap", 256, stays=True, threads=288),
+    _hopper("model_tiles_kernel<hgemm::ModelTile<hipscope::Half, 128u, 256u, 16u, false, false>, hipscope::Half, "
+            "hipscope::Half>", "tiles by columns too", 256, stays=True, threads=288),
+    _hopper("lean_kernel<hgemm::LeanTile<hipscope::Half, hgemm::lean_sizes, 0ul>, hipscope::Half, hipscope::Half>",
+            "little code, clusters share copies or k", 256, sharing=2, stays=True, threads=288),
 )
 
 # --- Kernels that move bytes ------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def must_load_its_tiles(case: Product, demand: Demand, steps: int, gpu: Gpu) -> 
     More it may: of code of which each thread takes one of two ways, and of what was spilled.
     """
     threads = case.computing or case.threads
-    wanted = steps * (case.rows + case.columns) * case.depth * case.value_bytes / threads * gpu.lanes
+    wanted = steps * case.tile_bytes() / threads * gpu.lanes
     if demand.loaded_bytes < wanted or (case.copies and demand.loaded_bytes != wanted):
         raise UnknownStep(f"a step loads {demand.loaded_bytes} bytes for a wave, not {wanted:g}")
 
@@ -95,8 +95,13 @@ def of_listing(listing: str, usage: str, experiment: str, gpu: Gpu, compiler: st
     def entry_of(case: Product, function: Function) -> Entry:
         step = product_step(function, sass.lane_macs, case.macs(), case.copies)
         registers, lds_bytes = resources[function.name]
-        return _found(case, step, gpu, compiler, (registers, 0), lds_bytes,
-                      sass.demand_of(step.code, gpu, gpu.l2_latency))
+        demand = sass.demand_of(step.code, gpu, gpu.l2_latency)
+        if case.by_copy_engine:
+            of_a_warp = step.steps * case.tile_bytes() * gpu.lanes // (case.computing or case.threads)
+            demand.loaded_bytes += of_a_warp
+            demand.lds_bytes += of_a_warp
+            demand.phases[-1].lds += of_a_warp / gpu.lds_bytes
+        return _found(case, step, gpu, compiler, (registers, 0), lds_bytes, demand)
 
     return _of_cases(experiment, gpu, named, entry_of)
 

@@ -64,7 +64,7 @@ def _table(folder: str, result: Result) -> str:
             raise IsaError(f"{folder}: the stage '{stage}' of {EXPERIMENT} has no kernel "
                            f"{PREFIX}{STAGES[stage]}::kernel<false>.")
         rows.append([stage, *(str(kernel[key]) for _, key, _ in COLUMNS),
-                     *(known.get((stage, target, metric), "") for _, _, metric in shown)])
+                     *(known.get((stage, target, str(metric)), "") for _, _, metric in shown)])
     header = ["stage", *(name for name, _, _ in COLUMNS), *(f"{name}, published" for name, _, _ in shown)]
     return markdown.table(header, rows)
 

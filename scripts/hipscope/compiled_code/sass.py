@@ -25,6 +25,11 @@ _HIGH_HALF = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/")
 _JUMP = re.compile(r"\bBRA\b.* (0x[0-9a-f]+)$")
 _PARTS = re.compile(r"(\d+) (\d+) (\d+) (\d+) (?:@!?U?P\w+ )?((\w+)[\w.]*) ?(.*)")
 _MATRIX = re.compile(r"[DH]MMA\.(16)x?(8)x?(4|8|16)\b")
+# Of four warps at once (wgmma), of which each has a quarter of the rows; A and B, of 16 bits, come from LDS, where a
+# descriptor (gdesc) says, or A from registers. They take the longer of what the unit does at its peak and of what LDS
+# gives at 128 bytes a cycle: so it is in docs/2-compute.md, matrix_rate (m64n8k16 with A in LDS 18.02 cycles for 2304
+# bytes, n64 to n256 32.02 to 128.0 on an H200).
+_OF_FOUR_WARPS = re.compile(r"HGMMA\.(64)x(\d+)x(16)\b")
 # The peak is that of products of four warps; those of one take longer (docs/2-compute.md, matrix_rate: 6.28 cycles, not
 # 4, on an H200).
 _OF_A_WARP = 6.28 / 4
@@ -53,9 +58,23 @@ def read_functions(listing: str) -> list[Function]:
             last.text = f"{control & 15} {control >> 5 & 7} {control >> 8 & 7} {control >> 11 & 63} {last.text}"
     for function in functions:
         places = {one.address: index for index, one in enumerate(function.instructions)}
+        _without_spins(function.instructions, places)
         targets = [int(jump[1], 16) for one in function.instructions if (jump := _JUMP.search(one.text))]
         function.labels = {hex(target): places[target] for target in targets if target in places}
     return functions
+
+
+def _without_spins(code: list[Instruction], places: dict[int, int]) -> None:
+    """A wait for a barrier in LDS tries once; where that fails, it jumps ahead to a loop that tries again. That loop is
+    left out: how long it waits no code says."""
+    for one in code:
+        jump = _JUMP.search(one.text)
+        target = int(jump[1], 16) if jump else 0
+        if target > one.address and target in places:
+            following = code[places[target]:places[target] + 6]
+            back = next((found for each in following if (found := _JUMP.search(each.text))), None)
+            if back and int(back[1], 16) >= target and any("TRYWAIT" in each.text for each in following):
+                one.text = f"{' '.join(one.text.split()[:4])} NOP"
 
 
 def read_resources(usage: str) -> dict[str, tuple[int, int]]:
@@ -86,8 +105,9 @@ def lane_macs(text: str) -> float:
     if found is None:
         raise UnknownStep(f"'{text}' is no instruction")
     name, operation = found[5], found[6]
-    if matrix := _MATRIX.match(name):
-        return int(matrix[1]) * int(matrix[2]) * int(matrix[3]) / 32
+    if matrix := _MATRIX.match(name) or _OF_FOUR_WARPS.match(name):
+        warps = 4 if operation == "HGMMA" else 1
+        return int(matrix[1]) * int(matrix[2]) * int(matrix[3]) / 32 / warps
     if operation == "HFMA2" and ".MMA" not in name:
         return 2
     return float(operation in ("FFMA", "DFMA"))
@@ -99,6 +119,8 @@ class _Warp(Wave):
         self._scoreboards = [0.0] * 8
         # When the asynchronous copies since the last mark, and those of each mark before, will be there.
         self._copies, self._marks = 0.0, deque[float]()
+        # When the asynchronous products of each group in flight will be there.
+        self._products = deque[float]()
         self._pipes = {"issue": 0.0}
         self._kept: dict[int, int] = {}
 
@@ -123,7 +145,7 @@ class _Warp(Wave):
         elif operation in ("DMMA", "HMMA"):
             self._matrix(text, name, demand)
         elif operation == "HGMMA":
-            raise UnknownStep("its products are asynchronous")
+            self._asynchronous_products(text, name, operands, demand)
         else:
             self._arithmetic(text, name, demand)
         self._scoreboards[written] = max(self._scoreboards[written], there)
@@ -133,6 +155,9 @@ class _Warp(Wave):
         elif operation == "DEPBAR" and (left := re.search(r"0x([0-9a-f]+)$", operands)):
             while len(self._marks) > int(left[1], 16):
                 self._now = max(self._now, self._marks.popleft())
+        elif name.startswith("WARPGROUP.DEPBAR") and (left := re.search(r"0x([0-9a-f]+)$", operands)):
+            while len(self._products) > int(left[1], 16):
+                self._now = max(self._now, self._products.popleft())
         self._now += max(stall, 1) + clashes
         if operation == "BAR":
             self._end_phase(demand)
@@ -161,6 +186,20 @@ class _Warp(Wave):
         if name[0] == "H":
             cycles *= _OF_A_WARP
         self._now = self._in_matrix_unit(cycles, flops, demand)
+
+    def _asynchronous_products(self, text: str, name: str, operands: str, demand: Demand) -> None:
+        """The warp goes on; the last products of a group (gsb0) end it."""
+        shape = _OF_FOUR_WARPS.match(name)
+        if shape is None:
+            raise UnknownStep(f"{name} is not of 16 bits")
+        rows, columns, depth = map(int, shape.groups())
+        from_lds = (rows * operands.split(", ")[1].startswith("gdesc") + columns) * depth * 2 // 4
+        demand.lds_bytes += from_lds
+        read = self._through("lds", from_lds / self._gpu.lds_bytes)
+        flops = 2.0 * lane_macs(text) * self._gpu.lanes
+        self._in_matrix_unit(flops * self._gpu.simds / self._gpu.peaks["matrix FP16"], flops, demand)
+        if operands.endswith("gsb0"):
+            self._products.append(max(read, self._free["matrix"]))
 
     def _access(self, name: str, operation: str, demand: Demand) -> tuple[float, float]:
         """When the operands will be read, and when the result will be there."""

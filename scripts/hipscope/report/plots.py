@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib import patches, pyplot, ticker
 
 from hipscope.results import formats
+from hipscope.results.figures import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
 from hipscope.results.records import Axis, Sweep
 
 from .series import BYTE_UNITS, Curves, Mark, Series, curves_of, joined, wants_decades
 from .sweep_table import Matrix, matrix_of
 
-FIGURE_INCHES = (7.5, 4.2)
-# Okabe and Ito's colours, which the colour-blind can tell apart.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 # The most points of a line that each have a mark.
 MOST_MARKED = 40
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_TICKS = 11
 LINE_WIDTH = 1.8
 LONGEST_TITLE = 80
@@ -32,23 +24,6 @@ LONGEST_BAR_LABEL = 48
 CELL_INCHES = 0.62
 # Links that differ by less than this are of one colour's kin.
 LEAST_SPAN = 0.1
-STYLE = {
-    "svg.hashsalt": "hipscope",
-    # Texts as such: they can be searched, and take a tenth of what their outlines do.
-    "svg.fonttype": "none",
-    "font.family": "DejaVu Sans",
-    "font.size": 11,
-    # So that a curve goes through each of its points, and marks them.
-    "path.simplify": False,
-    # Names come from files; a dollar sign in one is no formula.
-    "text.parse_math": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#555555",
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.8,
-}
 
 
 def _scale_x(axes: Any, axis: Axis, positions: list[float]) -> None:
@@ -208,41 +183,6 @@ def _plot_map(sweep: Sweep, curves: Curves) -> bytes:
         figure.colorbar(image, ax=axes, label=formats.heading(sweep.headline, curves.unit, str))
         axes.set_title(formats.short(sweep.title or sweep.name, LONGEST_TITLE), fontsize=12, loc="left")
         return to_svg(figure)
-
-
-def to_svg(figure: Any) -> bytes:
-    """The figure, which is closed, as SVG; within STYLE the same figure gives the same bytes."""
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    pyplot.close(figure)
-    return _smaller(stream.getvalue()).encode("utf-8")
-
-
-def _smaller(svg: str) -> str:
-    """The same picture in a quarter of the bytes: tenths of a point, no indentation, no group of a mere text, tick or
-    frame, and each style once, as a class."""
-    styles: dict[str, int] = {}
-    groups: list[bool] = []
-
-    def rounded(found: re.Match[str]) -> str:
-        text = re.sub(r" ?\b([A-Za-z]) | (?=\"$)", lambda letter: letter[1] or "", " ".join(found[0].split()))
-        return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), text)
-
-    def tag(found: re.Match[str]) -> str:
-        text = found[0]
-        if text.startswith(("<g ", "<g>")) and not text.endswith("/>"):
-            groups.append(re.fullmatch(r'<g(?: id="(?:text|patch|[xy]tick|matplotlib)[^"]*")?>', text) is None)
-            if not groups[-1]:
-                return ""
-        if text == "</g>" and not groups.pop():
-            return ""
-        text = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", text)
-        text = re.sub(r'\b(?:d|x|y|width|height)="[^"]*"|rotate\([^)]*\)', rounded, text)
-        return re.sub(r'style="([^"]*)"', lambda style: f'class="s{styles.setdefault(style[1], len(styles))}"', text)
-
-    svg = re.sub(r"<[^>]*>", tag, re.sub(r">\s+<", "><", svg[svg.index("<svg") :]))
-    rules = "".join(f".s{number}{{{style}}}" for style, number in styles.items())
-    return svg.replace("</style>", f"{rules}</style>", 1)
 
 
 def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib
 from matplotlib import pyplot, ticker
 
-from hipscope.results import formats
+from hipscope.results import figures, formats
 
 from . import plots
 from .ceilings import GIGA, GREATEST_INTENSITY, LEAST_INTENSITY, TERA, Ceiling, Kernel, Roofline
@@ -29,7 +29,7 @@ def _draw_arithmetic(axes: Any, ceilings: list[Ceiling], fastest_memory: float) 
     """Lines whose names stand one above the other where they are close together."""
     last = 0.0
     for number, ceiling in enumerate(sorted(ceilings, key=lambda one: one.rate)):
-        colour = plots.COLOURS[number % len(plots.COLOURS)]
+        colour = figures.COLOURS[number % len(figures.COLOURS)]
         begin = max(LEAST_INTENSITY, ceiling.rate / fastest_memory)
         axes.plot([begin, GREATEST_INTENSITY], [ceiling.rate] * 2, color=colour, linewidth=plots.LINE_WIDTH)
         last = max(ceiling.rate, last * 1.28)
@@ -58,7 +58,7 @@ def _draw_kernels(axes: Any, kernels: list[Kernel]) -> None:
             [kernel.intensity],
             [kernel.rate],
             linestyle="",
-            marker=plots.MARKERS[number % len(plots.MARKERS)],
+            marker=figures.MARKERS[number % len(figures.MARKERS)],
             markersize=7,
             color="#000000",
             zorder=5,
@@ -73,7 +73,7 @@ def plot(found: Roofline, device: str) -> bytes | None:
         return None
     top = max(one.rate for one in found.arithmetic)
     rates = [one.rate * LEAST_INTENSITY for one in found.memory] + [one.rate for one in found.kernels]
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(figures.STYLE):
         figure, axes = pyplot.subplots(figsize=FIGURE_INCHES, layout="constrained")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
@@ -94,4 +94,4 @@ def plot(found: Roofline, device: str) -> bytes | None:
         figure.set_layout_engine("none")
         _draw_memory(axes, found.memory, top)
         axes.set_title(f"Roofline: {formats.short(device)}", fontsize=12, loc="left")
-        return plots.to_svg(figure)
+        return figures.to_svg(figure)
