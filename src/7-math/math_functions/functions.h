@@ -13,64 +13,30 @@ struct Nothing {
   static auto exact(auto x, auto) { return x; }
 };
 
-struct Sin {
-  __device__ static float value(float x, float) { return sinf(x); }
-  __device__ static double value(double x, double) { return sin(x); }
-  static auto exact(auto x, auto) { return std::sin(x); }
-};
-
-struct Cos {
-  __device__ static float value(float x, float) { return cosf(x); }
-  __device__ static double value(double x, double) { return cos(x); }
-  static auto exact(auto x, auto) { return std::cos(x); }
-};
-
-struct Tan {
-  __device__ static float value(float x, float) { return tanf(x); }
-  __device__ static double value(double x, double) { return tan(x); }
-  static auto exact(auto x, auto) { return std::tan(x); }
-};
-
-struct Asin {
-  __device__ static float value(float x, float) { return asinf(x); }
-  __device__ static double value(double x, double) { return asin(x); }
-  static auto exact(auto x, auto) { return std::asin(x); }
-};
-
-struct Exp {
-  __device__ static float value(float x, float) { return expf(x); }
-  __device__ static double value(double x, double) { return exp(x); }
-  static auto exact(auto x, auto) { return std::exp(x); }
-};
-
-struct Exp2 {
-  __device__ static float value(float x, float) { return exp2f(x); }
-  __device__ static double value(double x, double) { return exp2(x); }
-  static auto exact(auto x, auto) { return std::exp2(x); }
-};
-
-struct Log {
-  __device__ static float value(float x, float) { return logf(x); }
-  __device__ static double value(double x, double) { return log(x); }
-  static auto exact(auto x, auto) { return std::log(x); }
-};
-
-struct Log2 {
-  __device__ static float value(float x, float) { return log2f(x); }
-  __device__ static double value(double x, double) { return log2(x); }
-  static auto exact(auto x, auto) { return std::log2(x); }
-};
+// A function of one argument, whose FP32 form has an f at its end.
+#define HIPSCOPE_FUNCTION(type, function)                                    \
+  struct type {                                                              \
+    __device__ static float value(float x, float) { return function##f(x); } \
+    __device__ static double value(double x, double) { return function(x); } \
+    static auto exact(auto x, auto) { return std::function(x); }             \
+  };
+HIPSCOPE_FUNCTION(Sin, sin)
+HIPSCOPE_FUNCTION(Cos, cos)
+HIPSCOPE_FUNCTION(Tan, tan)
+HIPSCOPE_FUNCTION(Asin, asin)
+HIPSCOPE_FUNCTION(Exp, exp)
+HIPSCOPE_FUNCTION(Exp2, exp2)
+HIPSCOPE_FUNCTION(Log, log)
+HIPSCOPE_FUNCTION(Log2, log2)
+HIPSCOPE_FUNCTION(Sqrt, sqrt)
+HIPSCOPE_FUNCTION(Tanh, tanh)
+HIPSCOPE_FUNCTION(Erf, erf)
+#undef HIPSCOPE_FUNCTION
 
 struct Pow {
   __device__ static float value(float x, float y) { return powf(x, y); }
   __device__ static double value(double x, double y) { return pow(x, y); }
   static auto exact(auto x, auto y) { return std::pow(x, y); }
-};
-
-struct Sqrt {
-  __device__ static float value(float x, float) { return sqrtf(x); }
-  __device__ static double value(double x, double) { return sqrt(x); }
-  static auto exact(auto x, auto) { return std::sqrt(x); }
 };
 
 struct Rsqrt {
@@ -87,18 +53,6 @@ struct Reciprocal {
 struct Divide {
   __device__ static auto value(auto x, auto y) { return x / y; }
   static auto exact(auto x, auto y) { return x / y; }
-};
-
-struct Tanh {
-  __device__ static float value(float x, float) { return tanhf(x); }
-  __device__ static double value(double x, double) { return tanh(x); }
-  static auto exact(auto x, auto) { return std::tanh(x); }
-};
-
-struct Erf {
-  __device__ static float value(float x, float) { return erff(x); }
-  __device__ static double value(double x, double) { return erf(x); }
-  static auto exact(auto x, auto) { return std::erf(x); }
 };
 
 // The fast intrinsics that HIP and CUDA both have; FP32 only. (__tanhf is CUDA 13's alone.)
