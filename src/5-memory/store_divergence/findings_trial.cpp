@@ -15,9 +15,7 @@ namespace hipscope::trial {
 namespace {
 
 DeviceDescription device_of_waves(int lanes) {
-  DeviceDescription description = fake::describe();
-  description.wave_size = lanes;
-  return description;
+  return fake::describe_with(&DeviceDescription::wave_size, lanes);
 }
 
 const std::vector<double>& access_strides() {
