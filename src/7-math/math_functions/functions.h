@@ -56,40 +56,22 @@ struct Divide {
 };
 
 // The fast intrinsics that HIP and CUDA both have; FP32 only. (__tanhf is CUDA 13's alone.)
-
-struct FastSin : Sin {
-  __device__ static float value(float x, float) { return __sinf(x); }
-};
-struct FastCos : Cos {
-  __device__ static float value(float x, float) { return __cosf(x); }
-};
-struct FastTan : Tan {
-  __device__ static float value(float x, float) { return __tanf(x); }
-};
-struct FastExp : Exp {
-  __device__ static float value(float x, float) { return __expf(x); }
-};
-struct FastLog : Log {
-  __device__ static float value(float x, float) { return __logf(x); }
-};
-struct FastLog2 : Log2 {
-  __device__ static float value(float x, float) { return __log2f(x); }
-};
-struct FastPow : Pow {
-  __device__ static float value(float x, float y) { return __powf(x, y); }
-};
-struct RoundedSqrt : Sqrt {
-  __device__ static float value(float x, float) { return __fsqrt_rn(x); }
-};
-struct RoundedRsqrt : Rsqrt {
-  __device__ static float value(float x, float) { return __frsqrt_rn(x); }
-};
-struct RoundedReciprocal : Reciprocal {
-  __device__ static float value(float x, float) { return __frcp_rn(x); }
-};
-struct FastDivide : Divide {
-  __device__ static float value(float x, float y) { return __fdividef(x, y); }
-};
+#define HIPSCOPE_INTRINSIC(type, accurate, call)                                      \
+  struct type : accurate {                                                            \
+    __device__ static float value(float x, [[maybe_unused]] float y) { return call; } \
+  };
+HIPSCOPE_INTRINSIC(FastSin, Sin, __sinf(x))
+HIPSCOPE_INTRINSIC(FastCos, Cos, __cosf(x))
+HIPSCOPE_INTRINSIC(FastTan, Tan, __tanf(x))
+HIPSCOPE_INTRINSIC(FastExp, Exp, __expf(x))
+HIPSCOPE_INTRINSIC(FastLog, Log, __logf(x))
+HIPSCOPE_INTRINSIC(FastLog2, Log2, __log2f(x))
+HIPSCOPE_INTRINSIC(FastPow, Pow, __powf(x, y))
+HIPSCOPE_INTRINSIC(RoundedSqrt, Sqrt, __fsqrt_rn(x))
+HIPSCOPE_INTRINSIC(RoundedRsqrt, Rsqrt, __frsqrt_rn(x))
+HIPSCOPE_INTRINSIC(RoundedReciprocal, Reciprocal, __frcp_rn(x))
+HIPSCOPE_INTRINSIC(FastDivide, Divide, __fdividef(x, y))
+#undef HIPSCOPE_INTRINSIC
 
 // Both sides of fsword73's rewrites. A comparison gives 1 or 0.
 
