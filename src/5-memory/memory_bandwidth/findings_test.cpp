@@ -174,18 +174,19 @@ TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {
   EXPECT_EQ(made.inference("cache level 2 read bandwidth").value, 10522);
 }
 
-Inference level_1(const std::function<double(double)>& bandwidth) {
+Inference level_1_rate(const std::function<double(double)>& bandwidth) {
   return concluded("footprint-l1", made_curve(halves(4096, mebibyte), bandwidth))
       .inference("cache level 1 read bandwidth");
 }
 
 TEST(MemoryBandwidthTest, ACacheOf16KibibytesHasARate) {
-  EXPECT_EQ(level_1([](double bytes) { return bytes <= 16384 ? 9000.0 : 2500.0; }).value, 9000);
+  EXPECT_EQ(level_1_rate([](double bytes) { return bytes <= 16384 ? 9000.0 : 2500.0; }).value,
+            9000);
 }
 
 TEST(MemoryBandwidthTest, ASlopeIsNoFall) {
   for (const double power : {-0.05, -0.2, -0.5, -1.0}) {
-    EXPECT_FALSE(level_1([=](double bytes) { return 1e4 * std::pow(bytes, power); }).value)
+    EXPECT_FALSE(level_1_rate([=](double bytes) { return 1e4 * std::pow(bytes, power); }).value)
         << power;
   }
 }
