@@ -4,6 +4,7 @@
 
 #include <hip/hip_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -75,6 +76,28 @@ BusyTime keep_busy(double seconds, const Enqueue& enqueue, const Meanwhile& mean
   stop.wait();
   busy.seconds = stop.seconds_since(start);
   return busy;
+}
+
+/// As many rounds as make a launch of `run(rounds)` take about `seconds`; one where these are 0.
+template <typename Run>
+unsigned rounds_for(double seconds, const Run& run) {
+  constexpr unsigned most_rounds = 1U << 28;
+  constexpr double largest_step = 16;
+  unsigned rounds = 1;
+  if (seconds == 0) {
+    return rounds;
+  }
+  run(rounds);  // its code may have to be loaded first
+  for (;;) {
+    const auto busy = keep_busy(
+        0, [&] { run(rounds); }, [] {});
+    const double step = seconds / busy.seconds;
+    if (step < 2 || rounds == most_rounds) {
+      return rounds;
+    }
+    rounds =
+        static_cast<unsigned>(std::min<double>(most_rounds, rounds * std::min(step, largest_step)));
+  }
 }
 
 }  // namespace hipscope

@@ -1,7 +1,6 @@
 // How this binary was built. CMake makes the values.
 #pragma once
 
-#include <optional>
 #include <string>
 
 namespace hipscope::detail {

@@ -8,7 +8,6 @@
 
 #include "hipscope/capacity_laws.h"
 #include "hipscope/confidence.h"
-#include "hipscope/statistics.h"
 #include "inference_rising.h"
 
 namespace hipscope {

@@ -1,7 +1,6 @@
 // The levels of a curve that rises in steps, as latency does over the footprint.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "hipscope/confidence.h"

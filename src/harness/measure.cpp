@@ -1,7 +1,6 @@
 #include "hipscope/measure.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace hipscope {

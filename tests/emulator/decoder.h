@@ -1,7 +1,6 @@
 // Makes instructions of what llvm-objdump prints of gfx9 code.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

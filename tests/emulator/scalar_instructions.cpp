@@ -1,5 +1,4 @@
 // The scalar unit: integers, masks of lanes, and SCC.
-#include <algorithm>
 #include <functional>
 
 #include "bits.h"

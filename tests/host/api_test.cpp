@@ -1,5 +1,4 @@
 // Launch errors, the device, streams and events.
-#include <cstring>
 #include <string>
 #include <thread>
 

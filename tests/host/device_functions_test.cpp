@@ -1,8 +1,5 @@
 // Atomics, intrinsics and vector types.
-#include <cmath>
-#include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "test_support.h"
 

@@ -1,5 +1,4 @@
 // Stream capture and the replay of graphs.
-#include <vector>
 
 #include "test_support.h"
 

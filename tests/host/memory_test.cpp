@@ -1,5 +1,4 @@
 // Buffers, copies and memsets.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -1,8 +1,5 @@
 // Wave operations: shuffles and votes, whole, partial and divergent.
-#include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // What measuring does to a curve, and curves of nothing.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <random>
 #include <string>

@@ -59,9 +59,8 @@ TEST(RealTrial, CapacitiesAreRightOrNotFound) {
     SCOPED_TRACE(gpu.name);
     const auto curve = read_curve(gpu.name);
     ASSERT_GT(curve.size(), 80U);
-    DeviceDescription device = fake::describe();
-    device.l2_bytes = static_cast<std::uint64_t>(gpu.l2_bytes);
-    MadeResults made("memory_latency", device);
+    MadeResults made("memory_latency",
+                     fake::describe_with(&DeviceDescription::l2_bytes, gpu.l2_bytes));
     made.curve("footprint", "latency", curve);
     memory_latency::conclude(made.results());
     std::vector<double> truths = gpu.capacities;

@@ -2,7 +2,6 @@
 // them.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "cache_simulator.h"

@@ -12,6 +12,14 @@ namespace hipscope::fake {
 /// A GPU of 60 CUs and waves of 64 lanes.
 DeviceDescription describe();
 
+/// The same but for one member.
+template <typename Member, typename Value>
+DeviceDescription describe_with(Member DeviceDescription::*member, Value value) {
+  DeviceDescription description = describe();
+  description.*member = static_cast<Member>(value);
+  return description;
+}
+
 /// What the devices do, and what was asked of them.
 struct Script {
   int count = 1;

@@ -1,5 +1,7 @@
 #include "made_results.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 namespace hipscope {
@@ -75,6 +77,12 @@ Inference MadeResults::inference(const std::string& name) const {
   const auto found = std::find_if(run_.inferences.begin(), run_.inferences.end(),
                                   [&](const Inference& each) { return each.name == name; });
   return found == run_.inferences.end() ? Inference{} : *found;
+}
+
+void expect_nothing_from_nothing(const std::string& experiment, void (*conclude)(Results&)) {
+  MadeResults made(experiment);
+  conclude(made.results());
+  EXPECT_TRUE(made.inferences().empty());
 }
 
 }  // namespace hipscope

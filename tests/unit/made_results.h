@@ -43,4 +43,7 @@ class MadeResults {
   Results results_;
 };
 
+/// Of an experiment without a curve `conclude` must say nothing.
+void expect_nothing_from_nothing(const std::string& experiment, void (*conclude)(Results&));
+
 }  // namespace hipscope

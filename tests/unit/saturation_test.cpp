@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 
 #include "hipscope/inference.h"
 #include "made_curve.h"

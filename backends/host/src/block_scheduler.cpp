@@ -1,6 +1,5 @@
 #include "block_scheduler.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <new>
-#include <set>
 #include <vector>
 
 #include "hip/hip_runtime_api.h"

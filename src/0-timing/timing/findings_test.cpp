@@ -101,9 +101,7 @@ TEST(TimingTest, TheClockIsSteadyOnceItStaysAtItsLast) {
 }
 
 TEST(TimingTest, NothingIsConcludedFromNothing) {
-  MadeResults made("timing");
-  timing::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("timing", timing::conclude);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <random>
 #include <string>
 #include <thread>

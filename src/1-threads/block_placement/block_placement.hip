@@ -87,17 +87,22 @@ std::vector<Place> placed(const LaunchShape& crew, std::uint64_t hold, std::uint
 void verify(hipscope::Point& point, const std::vector<Place>& places) {
   std::vector<unsigned> blocks;
   std::vector<unsigned> drawn;
-  std::uint64_t wrong = 0;
+  hipscope::Comparison order;
   for (const Place& place : places) {
     blocks.push_back(place.block);
     drawn.insert(drawn.end(), {place.begin, place.end});
-    wrong += place.begin < place.end && place.unit < most_units ? 0 : 1;
+    // That its end comes after its begin, or that there is no such CU.
+    const std::uint64_t after_begin = std::uint64_t{place.begin} + 1;
+    const bool has_unit = place.unit < most_units;
+    order.compare(order.checked(),
+                  has_unit ? std::max<std::uint64_t>(after_begin, place.end) : most_units - 1,
+                  std::uint64_t{has_unit ? place.end : place.unit});
   }
   std::sort(drawn.begin(), drawn.end());
   const auto itself = [](std::uint64_t i) { return i; };
   point.check("blocks that ran", blocks, itself);
   point.check("begins and ends of all blocks", drawn, itself);
-  point.verify("CU and order of every block", wrong, places.size());
+  point.verify("CU and order of every block", order);
 }
 
 // --- Sweeps: where and in which order ---------------------------------------------------------

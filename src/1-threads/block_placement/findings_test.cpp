@@ -21,9 +21,8 @@ using block_placement::refills_of;
 // Twice as many blocks as there are CUs, each on the CU that `unit_of` says.
 Inference placed(const std::string& sweep, const std::function<double(double)>& unit_of, int units,
                  const std::string& inference) {
-  DeviceDescription description = fake::describe();
-  description.architecture = "gfx942";
-  MadeResults made("block_placement", description);
+  MadeResults made("block_placement",
+                   fake::describe_with(&DeviceDescription::architecture, "gfx942"));
   std::vector<double> blocks(2 * units);
   std::iota(blocks.begin(), blocks.end(), 0);
   made.curve(sweep, "CU", made_curve(blocks, unit_of));
@@ -104,9 +103,7 @@ TEST(BlockPlacementTest, NumbersTellXcdsAndShaderEngines) {
 }
 
 TEST(BlockPlacementTest, NothingIsConcludedFromNothing) {
-  MadeResults made("block_placement");
-  block_placement::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("block_placement", block_placement::conclude);
 }
 
 }  // namespace

@@ -52,9 +52,7 @@ TEST(LaunchLatencyTest, TheSlowerOfHostAndDeviceLimitsAStream) {
 }
 
 TEST(LaunchLatencyTest, NothingIsConcludedFromNothing) {
-  MadeResults made("launch_latency");
-  launch_latency::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("launch_latency", launch_latency::conclude);
 }
 
 }  // namespace

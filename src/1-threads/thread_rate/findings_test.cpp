@@ -81,9 +81,7 @@ TEST(ThreadRateTest, ReadsThePublishedCurves) {
 }
 
 TEST(ThreadRateTest, NothingIsConcludedFromNothing) {
-  MadeResults made("thread_rate");
-  thread_rate::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("thread_rate", thread_rate::conclude);
 }
 
 }  // namespace

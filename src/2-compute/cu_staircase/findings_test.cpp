@@ -20,9 +20,8 @@ int places_of(unsigned threads) { return static_cast<int>(2048 / threads); }
 using Curve = std::vector<CurvePoint>;
 
 MadeResults device_of(double compute_units) {
-  DeviceDescription description = fake::describe();
-  description.compute_units = static_cast<int>(compute_units);
-  return MadeResults("cu_staircase", description);
+  return MadeResults("cu_staircase",
+                     fake::describe_with(&DeviceDescription::compute_units, compute_units));
 }
 
 Curve doubled_at(Curve curve, const std::vector<double>& xs) {

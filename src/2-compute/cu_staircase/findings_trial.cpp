@@ -16,9 +16,7 @@ namespace hipscope::trial {
 namespace {
 
 DeviceDescription device_of(unsigned compute_units) {
-  DeviceDescription description = fake::describe();
-  description.compute_units = static_cast<int>(compute_units);
-  return description;
+  return fake::describe_with(&DeviceDescription::compute_units, compute_units);
 }
 
 // --- CUs ----------------------------------------------------------------------------------------

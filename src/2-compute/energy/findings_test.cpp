@@ -80,9 +80,7 @@ void add_difference(MadeResults& made, energy::Operands over, double x, double j
 }
 
 DeviceDescription device_with(const std::string& architecture) {
-  DeviceDescription device = fake::describe();
-  device.architecture = architecture;
-  return device;
+  return fake::describe_with(&DeviceDescription::architecture, architecture);
 }
 
 using energy::Operands;

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -77,23 +75,7 @@ class Meter {
   /// As many rounds as make a launch of `run(rounds)` take its time; one on the host backend.
   template <typename Run>
   unsigned rounds_for(const Run& run) const {
-    constexpr unsigned most_rounds = 1U << 28;
-    constexpr double largest_step = 16;
-    unsigned rounds = 1;
-    if (!is_hardware_) {
-      return rounds;
-    }
-    run(rounds);  // its code may have to be loaded first
-    for (;;) {
-      const auto busy = hipscope::keep_busy(
-          0, [&] { run(rounds); }, [] {});
-      const double step = lengths_.launch / busy.seconds;
-      if (step < 2 || rounds == most_rounds) {
-        return rounds;
-      }
-      rounds = static_cast<unsigned>(
-          std::min<double>(most_rounds, rounds * std::min(step, largest_step)));
-    }
+    return hipscope::rounds_for(is_hardware_ ? lengths_.launch : 0, run);
   }
 
   /// The same launch again and again: for a while, and then for a window in which sensors are read.

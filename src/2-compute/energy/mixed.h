@@ -5,7 +5,6 @@
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>

@@ -5,7 +5,6 @@
 
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>

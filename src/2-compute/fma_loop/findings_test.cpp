@@ -201,9 +201,7 @@ TEST(FmaLoopTest, WithoutTheFirstPassTheSecondTellsNothing) {
 }
 
 TEST(FmaLoopTest, NothingIsConcludedFromNothing) {
-  MadeResults made("fma_loop");
-  fma_loop::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("fma_loop", fma_loop::conclude);
 }
 
 // Without an early end.

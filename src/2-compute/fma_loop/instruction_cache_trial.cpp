@@ -2,9 +2,6 @@
 // finer lengths about that.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string>
 #include <vector>
 
 #include "cache_simulator.h"

@@ -15,8 +15,6 @@
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <string>
 #include <type_traits>

@@ -6,8 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "hipscope/matrix/operands.h"

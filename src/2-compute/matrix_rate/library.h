@@ -7,9 +7,7 @@
 #include <hipscope/libraries/matrix.h>
 #include <hipscope/libraries/probe.h>
 
-#include <array>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <utility>

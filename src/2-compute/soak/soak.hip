@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -185,26 +184,6 @@ Instruction instruction_of(const hipscope::DeviceDescription& device) {
       [](const Instruction& a, const Instruction& b) { return a.fmas() <= b.fmas(); });
 }
 
-// As many as make a launch take about `seconds`.
-template <typename Run>
-unsigned rounds_for(const Sweep& sweep, double seconds, const Run& run) {
-  constexpr unsigned most_rounds = 1U << 24;
-  constexpr double largest_step = 16;
-  unsigned rounds = 1;
-  while (sweep.is_hardware() && rounds < most_rounds) {
-    run(rounds);
-    const double step = seconds / hipscope::keep_busy(
-                                      0, [&] { run(rounds); }, [] {})
-                                      .seconds;
-    if (step < 2) {
-      break;
-    }
-    rounds =
-        static_cast<unsigned>(std::min<double>(most_rounds, rounds * std::min(step, largest_step)));
-  }
-  return rounds;
-}
-
 void measure_multiply(Sweep& sweep, std::uint64_t milliseconds, double launch_seconds) {
   const Instruction instruction = instruction_of(sweep.device());
   sweep.note(instruction.title() + ", random operands, on every CU");
@@ -213,8 +192,8 @@ void measure_multiply(Sweep& sweep, std::uint64_t milliseconds, double launch_se
   matrix_rate::Launcher launcher(instruction, kernel,
                                  matrix_rate::full_shape(sweep, instruction, kernel), wave_size,
                                  matrix_rate::Data::random, sweep.seed());
-  const unsigned rounds =
-      rounds_for(sweep, launch_seconds, [&](unsigned wanted) { launcher.run(wanted); });
+  const unsigned rounds = hipscope::rounds_for(sweep.is_hardware() ? launch_seconds : 0,
+                                               [&](unsigned wanted) { launcher.run(wanted); });
   std::optional<FirstResult> first;
   const double flops = 2 * instruction.fmas() * matrix_rate::body_instructions * launcher.groups() *
                        (double{hipscope::warm_up_rounds} + rounds);
@@ -260,7 +239,7 @@ void measure_stream(Sweep& sweep, std::uint64_t milliseconds, double launch_seco
            static_cast<const uint4*>(static_cast<const void*>(data.data())), bytes / sizeof(uint4),
            sums.data(), times.next(), rounds);
   };
-  const unsigned rounds = rounds_for(sweep, launch_seconds, run);
+  const unsigned rounds = hipscope::rounds_for(sweep.is_hardware() ? launch_seconds : 0, run);
   const unsigned of_piece = std::accumulate(piece.begin(), piece.end(), 0U);
   run_for(sweep,
           {.begin = [](Point& /*point*/) {},

@@ -15,13 +15,18 @@
 
 namespace hipscope::register_pressure {
 
+#define LOOP_PARAMETERS                                                                       \
+  double *phi, double *laplacian, double *gradient_x, double *gradient_y, double *gradient_z, \
+      double *f, int f_stride, double *g0, double *g, int g_stride, Grid grid, Model model,   \
+      WaveSpan *spans
+#define LOOP_ARGUMENTS                                                                           \
+  phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0, g, g_stride, grid, model, \
+      spans
+
 /// f holds f0 to f6 and g holds g1 to g18, `f_stride` and `g_stride` elements apart. `on_stack`:
 /// what the first loop reads is kept in an array for the last one.
 template <bool records, int unrolled, bool on_stack = false>
-__device__ __forceinline__ void loop_step(double* phi, double* laplacian, double* gradient_x,
-                                          double* gradient_y, double* gradient_z, double* f,
-                                          int f_stride, double* g0, double* g, int g_stride,
-                                          Grid grid, Model model, WaveSpan* spans) {
+__device__ __forceinline__ void loop_step(LOOP_PARAMETERS) {
   WaveSpan* const span = record_start<records>(spans);
   const int x = static_cast<int>(threadIdx.x + blockIdx.x * blockDim.x);
   const int y = static_cast<int>(threadIdx.y + blockIdx.y * blockDim.y);
@@ -84,34 +89,22 @@ __device__ __forceinline__ void loop_step(double* phi, double* laplacian, double
 
 namespace loops_unrolled {
 template <bool records>
-__global__ void __launch_bounds__(block_threads)
-    kernel(double* phi, double* laplacian, double* gradient_x, double* gradient_y,
-           double* gradient_z, double* f, int f_stride, double* g0, double* g, int g_stride,
-           Grid grid, Model model, WaveSpan* spans) {
-  loop_step<records, 18>(phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0, g,
-                         g_stride, grid, model, spans);
+__global__ void __launch_bounds__(block_threads) kernel(LOOP_PARAMETERS) {
+  loop_step<records, 18>(LOOP_ARGUMENTS);
 }
 }  // namespace loops_unrolled
 
 namespace loops {
 template <bool records>
-__global__ void __launch_bounds__(block_threads)
-    kernel(double* phi, double* laplacian, double* gradient_x, double* gradient_y,
-           double* gradient_z, double* f, int f_stride, double* g0, double* g, int g_stride,
-           Grid grid, Model model, WaveSpan* spans) {
-  loop_step<records, 1>(phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0, g,
-                        g_stride, grid, model, spans);
+__global__ void __launch_bounds__(block_threads) kernel(LOOP_PARAMETERS) {
+  loop_step<records, 1>(LOOP_ARGUMENTS);
 }
 }  // namespace loops
 
 namespace array_on_the_stack {
 template <bool records>
-__global__ void __launch_bounds__(block_threads)
-    kernel(double* phi, double* laplacian, double* gradient_x, double* gradient_y,
-           double* gradient_z, double* f, int f_stride, double* g0, double* g, int g_stride,
-           Grid grid, Model model, WaveSpan* spans) {
-  loop_step<records, 1, true>(phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0,
-                              g, g_stride, grid, model, spans);
+__global__ void __launch_bounds__(block_threads) kernel(LOOP_PARAMETERS) {
+  loop_step<records, 1, true>(LOOP_ARGUMENTS);
 }
 }  // namespace array_on_the_stack
 

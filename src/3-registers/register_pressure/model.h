@@ -17,8 +17,6 @@
 
 #include <hip/hip_runtime.h>
 
-#include <cstdint>
-
 namespace hipscope::register_pressure {
 
 constexpr int phase_populations = 7;

@@ -72,7 +72,8 @@ inline void add_achieved_occupancy(Sweep& sweep, Point& point, Lattice& lattice,
   const auto all =
       static_cast<std::uint64_t>(std::count_if(recorded.begin(), recorded.end(), told));
   point.verify("recorded: every wave", all > first_lanes ? all - first_lanes : first_lanes - all,
-               first_lanes);
+               first_lanes,
+               [&](Comparison& comparison) { comparison.compare(0, first_lanes, all); });
   const double achieved = occupancy(sweep, average_resident_waves(recorded));
   point.value("achieved", sweep.is_hardware() ? achieved : not_measured, "%");
   if (resident_waves(sweep, stage.recorded, blocks) != resident_waves(sweep, stage.step, blocks)) {

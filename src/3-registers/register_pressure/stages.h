@@ -182,55 +182,42 @@ inline Step loop_step(decltype(&loops::kernel<false>) kernel) {
           }};
 }
 
-inline Stage unbounded_stage() {
-  return {moved_name, separate_step(definitions_moved::kernel<false>),
-          separate_step(definitions_moved::kernel<true>)};
-}
-inline Stage bounded_stage() {
-  return {bounded_name, separate_step(launch_bound::kernel<false>),
-          separate_step(launch_bound::kernel<true>)};
-}
+// A stage of the kernels of `form`, the one that is timed and the one that records.
+#define STAGE_OF(name, step, form) \
+  { name, step(form::kernel<false>), step(form::kernel<true>) }
+
+inline Stage unbounded_stage() { return STAGE_OF(moved_name, separate_step, definitions_moved); }
+inline Stage bounded_stage() { return STAGE_OF(bounded_name, separate_step, launch_bound); }
 inline Stage restrict_all_stage() {
-  return {restrict_all_name, separate_step(restrict_on_all::kernel<false>),
-          separate_step(restrict_on_all::kernel<true>)};
+  return STAGE_OF(restrict_all_name, separate_step, restrict_on_all);
 }
-inline Stage rolled_stage() {
-  return {loop_name, loop_step(loops::kernel<false>), loop_step(loops::kernel<true>)};
-}
+inline Stage rolled_stage() { return STAGE_OF(loop_name, loop_step, loops); }
 
 /// All stages. Set the constant arguments before the first runs.
 inline std::vector<Stage> ladder() {
   return {
-      {"baseline", separate_step(baseline::kernel<false>), separate_step(baseline::kernel<true>)},
-      {"no pow", separate_step(no_pow::kernel<false>), separate_step(no_pow::kernel<true>)},
+      STAGE_OF("baseline", separate_step, baseline),
+      STAGE_OF("no pow", separate_step, no_pow),
       unbounded_stage(),
-      {"restrict on g14", separate_step(restrict_on_g14::kernel<false>),
-       separate_step(restrict_on_g14::kernel<true>)},
-      {"restrict on g14 and g7", separate_step(restrict_on_g14_and_g7::kernel<false>),
-       separate_step(restrict_on_g14_and_g7::kernel<true>)},
+      STAGE_OF("restrict on g14", separate_step, restrict_on_g14),
+      STAGE_OF("restrict on g14 and g7", separate_step, restrict_on_g14_and_g7),
       bounded_stage(),
       restrict_all_stage(),
-      {"bound, more waves", separate_step(more_waves::kernel<false>),
-       separate_step(more_waves::kernel<true>)},
-      {"bound, more waves, LDS", separate_step(more_waves_lds::kernel<false>),
-       separate_step(more_waves_lds::kernel<true>)},
-      {"bound, LDS", separate_step(parked_in_lds::kernel<false>),
-       separate_step(parked_in_lds::kernel<true>)},
-      {"arguments in one object", object_step(one_object::kernel<false>),
-       object_step(one_object::kernel<true>)},
-      {"arguments in constant memory", constant_step(constant_memory::kernel<false>),
-       constant_step(constant_memory::kernel<true>)},
-      {"loops, unrolled", loop_step(loops_unrolled::kernel<false>),
-       loop_step(loops_unrolled::kernel<true>)},
+      STAGE_OF("bound, more waves", separate_step, more_waves),
+      STAGE_OF("bound, more waves, LDS", separate_step, more_waves_lds),
+      STAGE_OF("bound, LDS", separate_step, parked_in_lds),
+      STAGE_OF("arguments in one object", object_step, one_object),
+      STAGE_OF("arguments in constant memory", constant_step, constant_memory),
+      STAGE_OF("loops, unrolled", loop_step, loops_unrolled),
       rolled_stage(),
-      {"loops, array on the stack", loop_step(array_on_the_stack::kernel<false>),
-       loop_step(array_on_the_stack::kernel<true>)},
+      STAGE_OF("loops, array on the stack", loop_step, array_on_the_stack),
   };
 }
 
 inline Stage streams_stage() {
-  return {"the same reads and writes", separate_step(streams::kernel<false>),
-          separate_step(streams::kernel<true>)};
+  return STAGE_OF("the same reads and writes", separate_step, streams);
 }
+
+#undef STAGE_OF
 
 }  // namespace hipscope::register_pressure

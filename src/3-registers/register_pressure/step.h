@@ -33,6 +33,31 @@ struct Arguments {
       edge_weight, rest_weight, rest_forcing, axis_forcing, edge_forcing;
 };
 
+// The parameters of a kernel that takes them one by one, with what a pointer's type ends with, and
+// how they are handed on.
+#define POINTERS_ONE_BY_ONE(of_g7, of_g14, of_others)                                             \
+  double *of_others phi, double *of_others laplacian, double *of_others gradient_x,               \
+      double *of_others gradient_y, double *of_others gradient_z, double *of_others f0,           \
+      double *of_others f1, double *of_others f2, double *of_others f3, double *of_others f4,     \
+      double *of_others f5, double *of_others f6, double *of_others g0, double *of_others g1,     \
+      double *of_others g2, double *of_others g3, double *of_others g4, double *of_others g5,     \
+      double *of_others g6, double *of_g7 g7, double *of_others g8, double *of_others g9,         \
+      double *of_others g10, double *of_others g11, double *of_others g12, double *of_others g13, \
+      double *of_g14 g14, double *of_others g15, double *of_others g16, double *of_others g17,    \
+      double *of_others g18
+#define SCALARS_ONE_BY_ONE                                                                      \
+  int nx, int ny, int nz, int row, int rows, int current, int next, double kappa, double alpha, \
+      double phi0_squared, double gamma, double phase_rate, double phase_kept, double eta,      \
+      double flow_kept, double, double axis_weight, double edge_weight, double rest_weight,     \
+      double rest_forcing, double axis_forcing, double edge_forcing
+#define ALL_ARGUMENTS                                                                              \
+  {                                                                                                \
+    phi, laplacian, gradient_x, gradient_y, gradient_z, f0, f1, f2, f3, f4, f5, f6, g0, g1, g2,    \
+        g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, g16, g17, g18, nx, ny, nz, row,  \
+        rows, current, next, kappa, alpha, phi0_squared, gamma, phase_rate, phase_kept, eta,       \
+        flow_kept, axis_weight, edge_weight, rest_weight, rest_forcing, axis_forcing, edge_forcing \
+  }
+
 /// How phi is squared.
 enum class Square { pow, product };
 

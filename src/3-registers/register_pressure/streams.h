@@ -11,19 +11,9 @@ namespace hipscope::register_pressure::streams {
 /// step's time. g0 goes through a sign, so that it must be read.
 template <bool records>
 __global__ void __launch_bounds__(block_threads)
-    kernel(double* __restrict__ phi, double* __restrict__ laplacian,
-           double* __restrict__ gradient_x, double* __restrict__ gradient_y,
-           double* __restrict__ gradient_z, double* __restrict__ f0, double* __restrict__ f1,
-           double* __restrict__ f2, double* __restrict__ f3, double* __restrict__ f4,
-           double* __restrict__ f5, double* __restrict__ f6, double* __restrict__ g0,
-           double* __restrict__ g1, double* __restrict__ g2, double* __restrict__ g3,
-           double* __restrict__ g4, double* __restrict__ g5, double* __restrict__ g6,
-           double* __restrict__ g7, double* __restrict__ g8, double* __restrict__ g9,
-           double* __restrict__ g10, double* __restrict__ g11, double* __restrict__ g12,
-           double* __restrict__ g13, double* __restrict__ g14, double* __restrict__ g15,
-           double* __restrict__ g16, double* __restrict__ g17, double* __restrict__ g18, int nx,
-           int ny, int nz, int row, int rows, int current, int next, double, double, double, double,
-           double, double, double, double, double, double, double, double, double, double, double,
+    kernel(POINTERS_ONE_BY_ONE(__restrict__, __restrict__, __restrict__), int nx, int ny, int nz,
+           int row, int rows, int current, int next, double, double, double, double, double, double,
+           double, double, double, double, double, double, double, double, double,
            [[maybe_unused]] WaveSpan* spans) {
   WaveSpan* const span = record_start<records>(spans);
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -1,6 +1,5 @@
 #include "findings.h"
 
-#include <string>
 #include <vector>
 
 #include "hipscope/format.h"

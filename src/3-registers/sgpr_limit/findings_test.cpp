@@ -39,9 +39,7 @@ TEST(SgprLimitTest, TheBudgetOfScalarRegistersIsRead) {
 }
 
 TEST(SgprLimitTest, NothingIsConcludedFromNothing) {
-  MadeResults made("sgpr_limit");
-  sgpr_limit::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("sgpr_limit", sgpr_limit::conclude);
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <string>

@@ -82,9 +82,7 @@ TEST(VgprLimitTest, WavesThatStayInPlaceTellNoFile) {
 }
 
 TEST(VgprLimitTest, NothingIsConcludedFromNothing) {
-  MadeResults made("vgpr_limit");
-  vgpr_limit::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("vgpr_limit", vgpr_limit::conclude);
 }
 
 TEST(HopChainsTest, EachLineIsOneCycle) {

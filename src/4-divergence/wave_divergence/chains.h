@@ -4,7 +4,6 @@
 
 #include <hipscope/hipscope.h>
 
-#include <bit>
 #include <cstdint>
 #include <vector>
 

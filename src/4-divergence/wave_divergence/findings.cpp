@@ -1,9 +1,6 @@
 #include "findings.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"

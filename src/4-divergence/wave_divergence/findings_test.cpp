@@ -34,9 +34,7 @@ TEST(WaveDivergenceTest, AThreadThatSwapsHasItsOperandsExchanged) {
 // --- Findings -----------------------------------------------------------------------------------
 
 DeviceDescription waves_of(int lanes) {
-  DeviceDescription description = fake::describe();
-  description.wave_size = lanes;
-  return description;
+  return fake::describe_with(&DeviceDescription::wave_size, lanes);
 }
 
 // Two paths take twice as long wherever both are in a wave, and N paths N times, up to as many as a
@@ -86,9 +84,7 @@ TEST(WaveDivergenceTest, ABranchPaysFromTheBodyOnThatASelectIsSlowerFor) {
 }
 
 TEST(WaveDivergenceTest, NothingIsConcludedFromNothing) {
-  MadeResults made("wave_divergence");
-  wave_divergence::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("wave_divergence", wave_divergence::conclude);
 }
 
 }  // namespace

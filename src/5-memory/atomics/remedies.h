@@ -6,7 +6,6 @@
 #include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 

@@ -1,10 +1,8 @@
 #include "findings.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"

@@ -50,9 +50,7 @@ TEST(CacheLineTest, LoadsThatAllTakeAsLongShowNothing) {
 }
 
 TEST(CacheLineTest, NothingIsConcludedFromNothing) {
-  MadeResults made("cache_line");
-  cache_line::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("cache_line", cache_line::conclude);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // The sector of a cache from pairs of neighbours.
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "disturbance.h"

@@ -5,9 +5,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 #include <vector>
 
@@ -329,9 +328,7 @@ TEST(CacheSharingTest, ASlopeIsNoEndOfTheVectorCache) {
 }
 
 TEST(CacheSharingTest, NothingIsConcludedFromNothing) {
-  MadeResults made("cache_sharing");
-  cache_sharing::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("cache_sharing", cache_sharing::conclude);
 }
 
 }  // namespace

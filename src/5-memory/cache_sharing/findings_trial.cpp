@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "5-memory/leaving.h"

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "made_curve.h"
@@ -44,20 +46,25 @@ TEST(MemoryBandwidthTest, FunctionsAreNamedByTheirRows) {
   EXPECT_EQ(made.inferences().size(), 2U);
 }
 
-TEST(MemoryBandwidthTest, TheLastLevelThatEndsIsL2) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(8 * mebibyte);
-  MadeResults made("memory_bandwidth", device);
-  made.curve("footprint-read", "bandwidth",
-             made_curve(halves(mebibyte / 4, 512 * mebibyte),
-                        [](double bytes) { return bytes <= 8 * mebibyte ? 3000.0 : 1000.0; }));
+// What one curve tells of a device with so much L2.
+MadeResults concluded(const std::string& sweep, const std::vector<CurvePoint>& curve,
+                      double l2_bytes = 0) {
+  MadeResults made("memory_bandwidth", fake::describe_with(&DeviceDescription::l2_bytes, l2_bytes));
+  made.curve(sweep, "bandwidth", curve);
   memory_bandwidth::conclude(made.results());
-  EXPECT_EQ(made.inference("cache level 2 read bandwidth").value, 3000);
-  MadeResults flat("memory_bandwidth", device);
-  flat.curve("footprint-read", "bandwidth",
-             made_curve(halves(mebibyte / 4, 512 * mebibyte), [](double) { return 1000.0; }));
-  memory_bandwidth::conclude(flat.results());
-  EXPECT_FALSE(flat.inference("cache level 2 read bandwidth").value.has_value());
+  return made;
+}
+
+TEST(MemoryBandwidthTest, TheLastLevelThatEndsIsL2) {
+  const auto read_at = [](double within_l2) {
+    const auto curve = made_curve(halves(mebibyte / 4, 512 * mebibyte), [=](double bytes) {
+      return bytes <= 8 * mebibyte ? within_l2 : 1000.0;
+    });
+    return concluded("footprint-read", curve, 8 * mebibyte)
+        .inference("cache level 2 read bandwidth");
+  };
+  EXPECT_EQ(read_at(3000).value, 3000);
+  EXPECT_FALSE(read_at(1000).value.has_value());
 }
 
 // An H200, GB/s over KiB, all SMs reading: up to 4 MiB one answer of L2 serves several of them.
@@ -90,9 +97,8 @@ std::vector<CurvePoint> in_bytes(std::vector<CurvePoint> curve) {
 
 // The best of a level that drifts, from where the sharing of answers has ended to where it falls.
 TEST(MemoryBandwidthTest, ReadsAnH200) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
-  MadeResults made("memory_bandwidth", device);
+  MadeResults made("memory_bandwidth",
+                   fake::describe_with(&DeviceDescription::l2_bytes, 60 * mebibyte));
   made.curve("footprint-read", "bandwidth", in_bytes(h200));
   made.curve("footprint-l1", "bandwidth", in_bytes(h200_l1));
   memory_bandwidth::conclude(made.results());
@@ -110,12 +116,11 @@ const std::vector<CurvePoint> h200_write = {
     {2965820, 4422}, {4194304, 4413}};
 
 TEST(MemoryBandwidthTest, WritesWithinL2) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
-  MadeResults made("memory_bandwidth", device);
-  made.curve("footprint-write", "bandwidth", in_bytes(h200_write));
-  memory_bandwidth::conclude(made.results());
-  const auto alike = made.inference("cache level 2 write bandwidth");
+  const auto written = [](const std::vector<CurvePoint>& curve) {
+    return concluded("footprint-write", curve, 60 * mebibyte)
+        .inference("cache level 2 write bandwidth");
+  };
+  const Inference alike = written(in_bytes(h200_write));
   EXPECT_NEAR(*alike.value, 4776, 20);
   EXPECT_TRUE(alike.evidence.back().ends_with("may lie before L2")) << alike.evidence.back();
   EXPECT_LE(alike.confidence, 0.5);
@@ -124,38 +129,27 @@ TEST(MemoryBandwidthTest, WritesWithinL2) {
       halves(mebibyte / 4, 2048 * mebibyte),
       [](double bytes) { return bytes < 60 * mebibyte ? 9e3 : 4e3; }, 0.05);
   curve[10].y /= 5;
-  MadeResults faster("memory_bandwidth", device);
-  faster.curve("footprint-write", "bandwidth", curve);
-  memory_bandwidth::conclude(faster.results());
-  const auto found = faster.inference("cache level 2 write bandwidth");
+  const Inference found = written(curve);
   EXPECT_NEAR(*found.value, 9000, 450);
   EXPECT_TRUE(found.evidence.back().ends_with(" beyond")) << found.evidence.back();
   EXPECT_GT(found.confidence, 0.7);
 }
 
 TEST(MemoryBandwidthTest, WithoutTheDriversL2NoWritesWithinIt) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = 0;
-  MadeResults made("memory_bandwidth", device);
-  made.curve("footprint-write", "bandwidth", in_bytes(h200_write));
-  memory_bandwidth::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  EXPECT_TRUE(concluded("footprint-write", in_bytes(h200_write)).inferences().empty());
 }
 
 TEST(MemoryBandwidthTest, ACacheBehindL2HasARate) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(4 * mebibyte);
   for (const double noise : {0.0, 0.01}) {
-    MadeResults made("memory_bandwidth", device);
-    made.curve(
-        "footprint-read", "bandwidth",
+    const MadeResults made = concluded(
+        "footprint-read",
         made_curve(
             halves(mebibyte / 2, 4096 * mebibyte),
             [](double bytes) {
               return bytes <= 4 * mebibyte ? 20000.0 : bytes <= 256 * mebibyte ? 11000.0 : 4000.0;
             },
-            noise));
-    memory_bandwidth::conclude(made.results());
+            noise),
+        4 * mebibyte);
     const auto behind = made.inference("bandwidth of a cache past L2");
     ASSERT_TRUE(behind.value) << noise;
     EXPECT_NEAR(*behind.value, 11000, 300) << noise;
@@ -164,18 +158,14 @@ TEST(MemoryBandwidthTest, ACacheBehindL2HasARate) {
 }
 
 TEST(MemoryBandwidthTest, NoCacheBehindL2OnAnH200) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
-  MadeResults made("memory_bandwidth", device);
-  made.curve("footprint-read", "bandwidth", in_bytes(h200));
-  memory_bandwidth::conclude(made.results());
-  EXPECT_FALSE(made.inference("bandwidth of a cache past L2").value);
+  EXPECT_FALSE(concluded("footprint-read", in_bytes(h200), 60 * mebibyte)
+                   .inference("bandwidth of a cache past L2")
+                   .value);
 }
 
 TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
-  MadeResults made("memory_bandwidth", device);
+  MadeResults made("memory_bandwidth",
+                   fake::describe_with(&DeviceDescription::l2_bytes, 60 * mebibyte));
   made.curve("footprint-read", "bandwidth", in_bytes(h200));
   // Rows past the 15th share answers.
   made.curve("l2", "bandwidth",
@@ -184,23 +174,20 @@ TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {
   EXPECT_EQ(made.inference("cache level 2 read bandwidth").value, 10522);
 }
 
+Inference level_1_rate(const std::function<double(double)>& bandwidth) {
+  return concluded("footprint-l1", made_curve(halves(4096, mebibyte), bandwidth))
+      .inference("cache level 1 read bandwidth");
+}
+
 TEST(MemoryBandwidthTest, ACacheOf16KibibytesHasARate) {
-  MadeResults made("memory_bandwidth");
-  made.curve("footprint-l1", "bandwidth", made_curve(halves(4096, mebibyte), [](double bytes) {
-               return bytes <= 16384 ? 9000.0 : 2500.0;
-             }));
-  memory_bandwidth::conclude(made.results());
-  EXPECT_EQ(made.inference("cache level 1 read bandwidth").value, 9000);
+  EXPECT_EQ(level_1_rate([](double bytes) { return bytes <= 16384 ? 9000.0 : 2500.0; }).value,
+            9000);
 }
 
 TEST(MemoryBandwidthTest, ASlopeIsNoFall) {
   for (const double power : {-0.05, -0.2, -0.5, -1.0}) {
-    MadeResults made("memory_bandwidth");
-    made.curve("footprint-l1", "bandwidth", made_curve(halves(4096, mebibyte), [&](double bytes) {
-                 return 1e4 * std::pow(bytes, power);
-               }));
-    memory_bandwidth::conclude(made.results());
-    EXPECT_FALSE(made.inference("cache level 1 read bandwidth").value) << power;
+    EXPECT_FALSE(level_1_rate([=](double bytes) { return 1e4 * std::pow(bytes, power); }).value)
+        << power;
   }
 }
 
@@ -217,9 +204,7 @@ TEST(MemoryBandwidthTest, BytesInFlightThatAreEnough) {
 }
 
 TEST(MemoryBandwidthTest, NothingIsConcludedFromNothing) {
-  MadeResults made("memory_bandwidth");
-  memory_bandwidth::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("memory_bandwidth", memory_bandwidth::conclude);
 }
 
 }  // namespace

@@ -68,8 +68,7 @@ TEST(BandwidthTrial, OfCaches) {
       const double slow = middle / between_octaves(random, 1.8, 5);
       const Machine through_l1 = {.caches = {cache_of(random, l1, fast)}, .bandwidth = middle};
       const Machine past_l1 = {.caches = {cache_of(random, l2, middle)}, .bandwidth = slow};
-      DeviceDescription device = fake::describe();
-      device.l2_bytes = static_cast<std::uint64_t>(l2);
+      const DeviceDescription device = fake::describe_with(&DeviceDescription::l2_bytes, l2);
       constexpr double of_l2 = 0.4;  // all that the CUs' first caches hold together, at most
       device.compute_units = static_cast<int>(std::clamp(of_l2 * l2 / l1, 1.0, 60.0));
       MadeResults made("memory_bandwidth", device);
@@ -199,9 +198,8 @@ TEST(BandwidthTrial, NothingIsInvented) {
   constexpr unsigned curves = 500;
   for (unsigned i = 0; i < curves; ++i) {
     Random random(nothing_seeds(i));
-    DeviceDescription device = fake::describe();
-    device.l2_bytes = static_cast<std::uint64_t>(8 * mib);
-    MadeResults made("memory_bandwidth", device);
+    MadeResults made("memory_bandwidth",
+                     fake::describe_with(&DeviceDescription::l2_bytes, 8 * mib));
     const Disturbance disturbance = of_rates(one_of(random, disturbances()));
     for (const auto& [sweep, xs] :
          {std::pair{"footprint-l1", quarter_octaves(4 * kib, mib)},

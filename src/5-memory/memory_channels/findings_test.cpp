@@ -109,9 +109,7 @@ TEST(MemoryChannelsTest, OneSlowStrideIsNoInterleave) {
 }
 
 TEST(MemoryChannelsTest, NothingIsConcludedFromNothing) {
-  MadeResults made("memory_channels");
-  memory_channels::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("memory_channels", memory_channels::conclude);
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ const std::vector<double> sizes = footprints(kib, 1920 * mib);
 
 // 16 KiB of level 1, `level_2` bytes of level 2, then memory.
 MadeResults staircase_curve(double level_2, double noise = 0) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(level_2);
-  MadeResults made("memory_latency", device);
+  MadeResults made("memory_latency", fake::describe_with(&DeviceDescription::l2_bytes, level_2));
   made.curve("footprint", "latency",
              made_curve(
                  sizes,
@@ -79,9 +77,7 @@ TEST(MemoryLatencyTest, APathWithoutAnEndHasNoCapacity) {
 
 // Of an L2 of 8 MiB each half keeps copies of lines that are at home in the other.
 MadeResults halves(std::uint64_t driver, double farthest_home) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = driver;
-  MadeResults made("memory_latency", device);
+  MadeResults made("memory_latency", fake::describe_with(&DeviceDescription::l2_bytes, driver));
   made.curve("footprint", "latency", made_curve(sizes, [](double bytes) {
                return bytes <= 16 * kib  ? 30.0
                       : bytes <= 4 * mib ? 280.0
@@ -325,9 +321,7 @@ TEST(MemoryLatencyTest, PagesThatTlbsReachAreNotCold) {
 }
 
 TEST(MemoryLatencyTest, NothingIsConcludedFromNothing) {
-  MadeResults made("memory_latency");
-  memory_latency::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("memory_latency", memory_latency::conclude);
 }
 
 }  // namespace

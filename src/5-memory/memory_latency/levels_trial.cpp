@@ -105,9 +105,7 @@ Measured measure(const Latency& latency, const Disturbance& disturbance, unsigne
 }
 
 MadeResults concluded(const Measured& measured, double l2_bytes) {
-  DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(l2_bytes);
-  MadeResults made("memory_latency", device);
+  MadeResults made("memory_latency", fake::describe_with(&DeviceDescription::l2_bytes, l2_bytes));
   made.curve("footprint", "latency", measured.footprint);
   made.curve("footprint", "again", measured.again);
   if (!measured.edges.empty()) {

@@ -4,11 +4,8 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 

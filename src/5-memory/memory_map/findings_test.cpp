@@ -131,9 +131,7 @@ TEST(MemoryMapTest, WhatNoiseHidesIsNotFound) {
 }
 
 TEST(MemoryMapTest, NothingIsConcludedFromNothing) {
-  MadeResults made("memory_map");
-  memory_map::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("memory_map", memory_map::conclude);
 }
 
 }  // namespace

@@ -21,7 +21,6 @@
 #include <array>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "tensor.h"
 

@@ -1,7 +1,6 @@
 #include "findings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>

@@ -172,9 +172,7 @@ TEST(StoreDivergenceTest, WhatAScatteredLaneAddsIsTold) {
 }
 
 TEST(StoreDivergenceTest, NothingIsConcludedFromNothing) {
-  MadeResults made("store_divergence");
-  store_divergence::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("store_divergence", store_divergence::conclude);
 }
 
 }  // namespace

@@ -14,20 +14,14 @@
 namespace hipscope::trial {
 namespace {
 
-DeviceDescription device_of_waves(int lanes) {
-  DeviceDescription description = fake::describe();
-  description.wave_size = lanes;
-  return description;
-}
-
 const std::vector<double>& access_strides() {
   static const std::vector<double> all = {1,  2,  3,  4,  5,  7,  8,  9,  12, 15,
                                           16, 17, 24, 31, 32, 33, 48, 63, 64};
   return all;
 }
 
-Inference granularity_by(int lanes, const Curve& costs) {
-  MadeResults made("store_divergence", device_of_waves(lanes));
+Inference granularity_by(unsigned lanes, const Curve& costs) {
+  MadeResults made("store_divergence", fake::describe_with(&DeviceDescription::wave_size, lanes));
   made.curve("stride-loads", "cycles per access", costs);
   store_divergence::conclude(made.results());
   return made.inference("access granularity of loads from memory");
@@ -52,9 +46,8 @@ TEST(StoreDivergenceTrial, AccessGranularity) {
       return per_segment * std::max(least, static_cast<double>(segments.size()));
     };
     answers.add({.value = bytes},
-                granularity_by(static_cast<int>(lanes),
-                               measured(access_strides(), cycles,
-                                        one_of(random, all_disturbances()), random)));
+                granularity_by(lanes, measured(access_strides(), cycles,
+                                               one_of(random, all_disturbances()), random)));
   }
   for (unsigned i = 0; i < 500; ++i) {
     Random random(no_access_seeds(i));

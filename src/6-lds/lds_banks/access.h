@@ -4,7 +4,6 @@
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <span>

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <vector>
 
 #include "patterns.h"
 

@@ -119,9 +119,7 @@ double ways(double stride, unsigned banks) {
 }
 
 MadeResults strides(unsigned banks_of_latency, unsigned banks_of_throughput, double last = 64) {
-  DeviceDescription wave_of_64 = fake::describe();
-  wave_of_64.wave_size = 64;
-  MadeResults made("lds_banks", wave_of_64);
+  MadeResults made("lds_banks", fake::describe_with(&DeviceDescription::wave_size, 64));
   const std::vector<double> all = multiples(1, last);
   made.curve("chase-4", "latency", made_curve(all, [=](double stride) {
                return 50 + 2 * (ways(stride, banks_of_latency) - 1);
@@ -169,9 +167,7 @@ TEST(LdsBanksTest, ASlopeAndTooFewStridesTellNoBanks) {
 // What 32 banks cost, with `change` made to the latency of each stride.
 Inference banks_with(const std::vector<double>& all,
                      const std::function<double(double stride, double cost)>& change) {
-  DeviceDescription wave_of_64 = fake::describe();
-  wave_of_64.wave_size = 64;
-  MadeResults made("lds_banks", wave_of_64);
+  MadeResults made("lds_banks", fake::describe_with(&DeviceDescription::wave_size, 64));
   const auto cost = [](double stride) { return 50 + 2 * (ways(stride, 32) - 1); };
   made.curve("chase-4", "latency",
              made_curve(all, [&](double stride) { return change(stride, cost(stride)); }));
@@ -206,8 +202,7 @@ TEST(LdsBanksTest, NoBanksAreToldByAFlatCurveOrByFewStrides) {
 }
 
 TEST(LdsBanksTest, TheNoisierCurveDecidesHowSureTheBanksAre) {
-  DeviceDescription wave_of_64 = fake::describe();
-  wave_of_64.wave_size = 64;
+  const DeviceDescription wave_of_64 = fake::describe_with(&DeviceDescription::wave_size, 64);
   const auto sure_with = [&](double noise_of_latency, double noise_of_throughput) {
     MadeResults made("lds_banks", wave_of_64);
     const auto curve = [](double noise) {
@@ -255,9 +250,7 @@ TEST(LdsBanksTest, TheBandwidthIsTheBestOfAllWidths) {
 }
 
 TEST(LdsBanksTest, NothingIsConcludedFromNothing) {
-  MadeResults made("lds_banks");
-  lds_banks::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("lds_banks", lds_banks::conclude);
 }
 
 }  // namespace

@@ -12,12 +12,6 @@
 namespace hipscope::trial {
 namespace {
 
-DeviceDescription device_of_waves(int lanes) {
-  DeviceDescription description = fake::describe();
-  description.wave_size = lanes;
-  return description;
-}
-
 struct Lds {
   unsigned lanes = 0;
   unsigned at_once = 0;  // lanes that are served together
@@ -50,7 +44,7 @@ std::vector<double> strides(bool with_long_ones) {
 }
 
 Inference banks_by(unsigned lanes, const Curve& chase, const Curve& loads) {
-  MadeResults made("lds_banks", device_of_waves(static_cast<int>(lanes)));
+  MadeResults made("lds_banks", fake::describe_with(&DeviceDescription::wave_size, lanes));
   made.curve("chase-4", "latency", chase);
   made.curve("loads-4", lds_banks::throughput, loads);
   lds_banks::conclude(made.results());

@@ -1,9 +1,7 @@
 #include "findings.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "hipscope/format.h"
 

@@ -44,9 +44,7 @@ using Cost = std::function<double(unsigned one, unsigned other)>;
 MadeResults simulated(const Phases& phases, const Phases& tile, double noise, const Cost& cost,
                       const std::string& sweep = "loads-16") {
   const auto lanes = static_cast<unsigned>(phases.size());
-  DeviceDescription description = fake::describe();
-  description.wave_size = static_cast<int>(lanes);
-  MadeResults made("lds_phases", description);
+  MadeResults made("lds_phases", fake::describe_with(&DeviceDescription::wave_size, lanes));
   std::mt19937 random(1);
   NormalNoise error(1, noise);
   const double passes = lds_phases::passes_of(phases, lds_phases::tile_layouts - 1);

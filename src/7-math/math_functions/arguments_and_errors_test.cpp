@@ -7,7 +7,6 @@
 #include <limits>
 #include <random>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "function_arguments.h"

@@ -13,64 +13,30 @@ struct Nothing {
   static auto exact(auto x, auto) { return x; }
 };
 
-struct Sin {
-  __device__ static float value(float x, float) { return sinf(x); }
-  __device__ static double value(double x, double) { return sin(x); }
-  static auto exact(auto x, auto) { return std::sin(x); }
-};
-
-struct Cos {
-  __device__ static float value(float x, float) { return cosf(x); }
-  __device__ static double value(double x, double) { return cos(x); }
-  static auto exact(auto x, auto) { return std::cos(x); }
-};
-
-struct Tan {
-  __device__ static float value(float x, float) { return tanf(x); }
-  __device__ static double value(double x, double) { return tan(x); }
-  static auto exact(auto x, auto) { return std::tan(x); }
-};
-
-struct Asin {
-  __device__ static float value(float x, float) { return asinf(x); }
-  __device__ static double value(double x, double) { return asin(x); }
-  static auto exact(auto x, auto) { return std::asin(x); }
-};
-
-struct Exp {
-  __device__ static float value(float x, float) { return expf(x); }
-  __device__ static double value(double x, double) { return exp(x); }
-  static auto exact(auto x, auto) { return std::exp(x); }
-};
-
-struct Exp2 {
-  __device__ static float value(float x, float) { return exp2f(x); }
-  __device__ static double value(double x, double) { return exp2(x); }
-  static auto exact(auto x, auto) { return std::exp2(x); }
-};
-
-struct Log {
-  __device__ static float value(float x, float) { return logf(x); }
-  __device__ static double value(double x, double) { return log(x); }
-  static auto exact(auto x, auto) { return std::log(x); }
-};
-
-struct Log2 {
-  __device__ static float value(float x, float) { return log2f(x); }
-  __device__ static double value(double x, double) { return log2(x); }
-  static auto exact(auto x, auto) { return std::log2(x); }
-};
+// A function of one argument, whose FP32 form has an f at its end.
+#define HIPSCOPE_FUNCTION(type, function)                                    \
+  struct type {                                                              \
+    __device__ static float value(float x, float) { return function##f(x); } \
+    __device__ static double value(double x, double) { return function(x); } \
+    static auto exact(auto x, auto) { return std::function(x); }             \
+  };
+HIPSCOPE_FUNCTION(Sin, sin)
+HIPSCOPE_FUNCTION(Cos, cos)
+HIPSCOPE_FUNCTION(Tan, tan)
+HIPSCOPE_FUNCTION(Asin, asin)
+HIPSCOPE_FUNCTION(Exp, exp)
+HIPSCOPE_FUNCTION(Exp2, exp2)
+HIPSCOPE_FUNCTION(Log, log)
+HIPSCOPE_FUNCTION(Log2, log2)
+HIPSCOPE_FUNCTION(Sqrt, sqrt)
+HIPSCOPE_FUNCTION(Tanh, tanh)
+HIPSCOPE_FUNCTION(Erf, erf)
+#undef HIPSCOPE_FUNCTION
 
 struct Pow {
   __device__ static float value(float x, float y) { return powf(x, y); }
   __device__ static double value(double x, double y) { return pow(x, y); }
   static auto exact(auto x, auto y) { return std::pow(x, y); }
-};
-
-struct Sqrt {
-  __device__ static float value(float x, float) { return sqrtf(x); }
-  __device__ static double value(double x, double) { return sqrt(x); }
-  static auto exact(auto x, auto) { return std::sqrt(x); }
 };
 
 struct Rsqrt {
@@ -89,53 +55,23 @@ struct Divide {
   static auto exact(auto x, auto y) { return x / y; }
 };
 
-struct Tanh {
-  __device__ static float value(float x, float) { return tanhf(x); }
-  __device__ static double value(double x, double) { return tanh(x); }
-  static auto exact(auto x, auto) { return std::tanh(x); }
-};
-
-struct Erf {
-  __device__ static float value(float x, float) { return erff(x); }
-  __device__ static double value(double x, double) { return erf(x); }
-  static auto exact(auto x, auto) { return std::erf(x); }
-};
-
 // The fast intrinsics that HIP and CUDA both have; FP32 only. (__tanhf is CUDA 13's alone.)
-
-struct FastSin : Sin {
-  __device__ static float value(float x, float) { return __sinf(x); }
-};
-struct FastCos : Cos {
-  __device__ static float value(float x, float) { return __cosf(x); }
-};
-struct FastTan : Tan {
-  __device__ static float value(float x, float) { return __tanf(x); }
-};
-struct FastExp : Exp {
-  __device__ static float value(float x, float) { return __expf(x); }
-};
-struct FastLog : Log {
-  __device__ static float value(float x, float) { return __logf(x); }
-};
-struct FastLog2 : Log2 {
-  __device__ static float value(float x, float) { return __log2f(x); }
-};
-struct FastPow : Pow {
-  __device__ static float value(float x, float y) { return __powf(x, y); }
-};
-struct RoundedSqrt : Sqrt {
-  __device__ static float value(float x, float) { return __fsqrt_rn(x); }
-};
-struct RoundedRsqrt : Rsqrt {
-  __device__ static float value(float x, float) { return __frsqrt_rn(x); }
-};
-struct RoundedReciprocal : Reciprocal {
-  __device__ static float value(float x, float) { return __frcp_rn(x); }
-};
-struct FastDivide : Divide {
-  __device__ static float value(float x, float y) { return __fdividef(x, y); }
-};
+#define HIPSCOPE_INTRINSIC(type, accurate, call)                                      \
+  struct type : accurate {                                                            \
+    __device__ static float value(float x, [[maybe_unused]] float y) { return call; } \
+  };
+HIPSCOPE_INTRINSIC(FastSin, Sin, __sinf(x))
+HIPSCOPE_INTRINSIC(FastCos, Cos, __cosf(x))
+HIPSCOPE_INTRINSIC(FastTan, Tan, __tanf(x))
+HIPSCOPE_INTRINSIC(FastExp, Exp, __expf(x))
+HIPSCOPE_INTRINSIC(FastLog, Log, __logf(x))
+HIPSCOPE_INTRINSIC(FastLog2, Log2, __log2f(x))
+HIPSCOPE_INTRINSIC(FastPow, Pow, __powf(x, y))
+HIPSCOPE_INTRINSIC(RoundedSqrt, Sqrt, __fsqrt_rn(x))
+HIPSCOPE_INTRINSIC(RoundedRsqrt, Rsqrt, __frsqrt_rn(x))
+HIPSCOPE_INTRINSIC(RoundedReciprocal, Reciprocal, __frcp_rn(x))
+HIPSCOPE_INTRINSIC(FastDivide, Divide, __fdividef(x, y))
+#undef HIPSCOPE_INTRINSIC
 
 // Both sides of fsword73's rewrites. A comparison gives 1 or 0.
 

@@ -7,8 +7,6 @@
 
 #include <hip/hip_runtime.h>
 
-#include <cstdint>
-
 namespace hipscope::batch_norm {
 
 /// Images are asked for in pieces of `columns` floats: each piece by the blocks of the one before

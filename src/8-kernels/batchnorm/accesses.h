@@ -5,7 +5,6 @@
 #include <hip/hip_runtime.h>
 #include <hipscope/scheduling_barrier.h>
 
-#include <cstdint>
 #include <type_traits>
 
 #include "data.h"

@@ -3,11 +3,9 @@
 
 #include <hipscope/hipscope.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <type_traits>
 
 #include "reference.h"
 #include "shapes.h"

@@ -22,7 +22,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "data.h"
 #include "exactness.h"

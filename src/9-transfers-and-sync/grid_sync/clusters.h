@@ -5,8 +5,6 @@
 #include <hipscope/hipscope.h>
 
 #include <string>
-#include <tuple>
-#include <utility>
 
 #include "barriers.h"
 

@@ -14,9 +14,8 @@ namespace {
 constexpr int compute_units = 100;
 
 MadeResults made_on_100_units() {
-  DeviceDescription description = fake::describe();
-  description.compute_units = compute_units;
-  return MadeResults("grid_sync", description);
+  return MadeResults("grid_sync",
+                     fake::describe_with(&DeviceDescription::compute_units, compute_units));
 }
 
 std::vector<CurvePoint> over(const std::vector<double>& x, double blocks_of_x, double fixed,

@@ -35,9 +35,8 @@ Blocks some_blocks(Random& random) {
 }
 
 MadeResults made_on(const Blocks& blocks) {
-  DeviceDescription device = fake::describe();
-  device.compute_units = static_cast<int>(blocks.units);
-  return MadeResults("grid_sync", device);
+  return MadeResults("grid_sync",
+                     fake::describe_with(&DeviceDescription::compute_units, blocks.units));
 }
 
 // The time of a barrier over that many blocks.

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(largest_block)
 }
 
 // What thread i of the grid stores in a round.
-__device__ unsigned word_of(unsigned round, unsigned i) { return round * 0x9E3779B1U + i; }
+__host__ __device__ unsigned word_of(unsigned round, unsigned i) { return round * 0x9E3779B1U + i; }
 
 // Reads a word of each of `peers` blocks, another thread's of each, after the barrier of a round.
 // Plain loads: only the barrier orders them.
@@ -163,6 +163,20 @@ struct Sizes {
 
 constexpr unsigned exchange_rounds = 8;
 
+// Which words the last two rounds have left wrong; if none, it was read at the wrong time.
+void compare_words(hipscope::Comparison& comparison, const Room& room) {
+  const unsigned threads = room.grid().blocks * room.grid().threads;
+  std::vector<unsigned> words(std::size_t{2} * threads);
+  hipscope::check(hipMemcpy(words.data(), room.exchanged(), words.size() * sizeof(unsigned),
+                            hipMemcpyDeviceToHost));
+  for (const unsigned round : {exchange_rounds - 1, exchange_rounds}) {
+    for (unsigned i = 0; i < threads; ++i) {
+      comparison.compare(round % 2 * threads + i, word_of(round, i),
+                         words[round % 2 * threads + i]);
+    }
+  }
+}
+
 // Every word that blocks tell each other must be right, and no wait may have been given up.
 void verify(Point& point, Room& room, const Barrier& barrier, unsigned rounds) {
   const unsigned blocks = room.grid().blocks;
@@ -170,7 +184,8 @@ void verify(Point& point, Room& room, const Barrier& barrier, unsigned rounds) {
   room.poison_exchanged();
   barrier.exchange(room, exchange_rounds);
   point.verify("words of all who meet, " + barrier.name, room.take_count(),
-               std::uint64_t{exchange_rounds} * peers * blocks * room.grid().threads);
+               std::uint64_t{exchange_rounds} * peers * blocks * room.grid().threads,
+               [&](hipscope::Comparison& comparison) { compare_words(comparison, room); });
   barrier.rounds(room, rounds);
   const unsigned passed = room.take_count();
   point.verify("blocks through all barriers, " + barrier.name,
@@ -325,7 +340,8 @@ void measure_launches(Point& point, Room& room, const std::string& name, Launche
   // What the last round stores no launch looks at.
   const Grid& grid = room.grid();
   point.verify("words of all blocks, " + name, room.take_count(),
-               std::uint64_t{exchange_rounds - 1} * grid.blocks * grid.blocks * grid.threads);
+               std::uint64_t{exchange_rounds - 1} * grid.blocks * grid.blocks * grid.threads,
+               [&](hipscope::Comparison& comparison) { compare_words(comparison, room); });
   constexpr unsigned few = 32;
   constexpr unsigned many = 160;  // no more than fit into a queue whose gate is shut
   const auto times = point.measure_in_turn(

@@ -75,9 +75,7 @@ TEST(HostCopiesTest, EqualNodesAreNotToldApart) {
 }
 
 TEST(HostCopiesTest, NothingIsConcludedFromNothing) {
-  MadeResults made("host_copies");
-  host_copies::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("host_copies", host_copies::conclude);
 }
 
 }  // namespace

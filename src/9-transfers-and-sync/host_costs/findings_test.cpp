@@ -43,9 +43,7 @@ TEST(HostCostsTest, OnePriceForAllSizesAndASlowRiseAreNoEndOfABlock) {
 }
 
 TEST(HostCostsTest, NothingIsConcludedFromNothing) {
-  MadeResults made("host_costs");
-  host_costs::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("host_costs", host_costs::conclude);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <span>
 #include <sstream>
-#include <string>
 #include <vector>
 
 namespace host_costs {

@@ -5,11 +5,9 @@
 #include <hipscope/hipscope.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace peer_copies {
 

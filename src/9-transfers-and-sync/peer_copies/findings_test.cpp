@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "made_results.h"
@@ -78,9 +77,7 @@ TEST(PeerCopiesTest, PairsThatAreLeftOutMakeNoMatrix) {
 }
 
 TEST(PeerCopiesTest, NothingIsConcludedFromNothing) {
-  MadeResults made("peer_copies");
-  peer_copies::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  expect_nothing_from_nothing("peer_copies", peer_copies::conclude);
 }
 
 }  // namespace

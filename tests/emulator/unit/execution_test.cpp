@@ -1,7 +1,6 @@
 // Launches: blocks, their numbers, their arguments, and blocks that wait for each other.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 
 #include "test_kernel.h"

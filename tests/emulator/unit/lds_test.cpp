@@ -2,7 +2,6 @@
 // that does not.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
 
 #include "test_kernel.h"
