@@ -480,16 +480,13 @@ def test_all_outputs_or_none(small: Path, capsys: pytest.CaptureFixture[str], na
 @pytest.mark.parametrize(
     "spoil",
     [
-        "update figure set value = null",
-        "update figure set value = 'fast' where metric = 1",
-        "update figure set metric = 99 where metric = 1 and gpu = 3",
         "update gpu set record = '{}' where id = 1",
+        "update gpu set record = replace(record, '4', '5') where id = 1",
         "update gpu set slot = 'x' where id = 1",
-        "update metric set kind = 'other'",
         "update curve set points = x'00'",
         "update axis set text = '[]'",
         "delete from meta",
-        "drop table figure",
+        "drop table curve",
         "",
         "no database",
         "SQLite format 3\0" + "x" * 5000,

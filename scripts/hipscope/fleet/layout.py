@@ -88,9 +88,7 @@ def write_files(files: Mapping[Path, bytes | Path | None]) -> None:
     try:
         write_together(files)
     except OSError as error:
-        raise FleetError(
-            f"{error.filename or next(iter(files))} cannot be written: {error.strerror}.", _status(error)
-        ) from error
+        raise FleetError(f"{error.filename} cannot be written: {error.strerror}.", _status(error)) from error
 
 
 def make_folder(path: Path) -> None:
