@@ -7,12 +7,11 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import Sandbox, call, end_of, program, wait_for
+from conftest import Done, Sandbox, call, end_of, program, wait_for
 
 from hipscope.report import card
 
@@ -505,10 +504,9 @@ def without(program: str, folder: Path) -> str:
     return str(links)
 
 
-def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return sandbox.run_all(
-        "--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments, environment=environment
-    )
+def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str, status: int | None = None) -> Done:
+    words = ("--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments)
+    return sandbox.run_all(*words, status=status, environment=environment)
 
 
 def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -173,41 +173,35 @@ def calls(tools: Path) -> str:
     return log.read_text() if log.exists() else ""
 
 
-def test_setup_check_lists_what_is_missing(tools: Path) -> None:
-    debian(tools, "[!h]*")
-    done = run("setup.sh", tools, "--check", status=1)
-    assert "missing: hipcc\n" in done.stdout
-    assert "already there: g++ cmake" in done.stdout and "llvm-17-tools" in done.stdout
-    assert calls(tools) == ""
+HIPCC_MISSING, ALL_BUT_THREE = "[!h]*", "[!hs]*"
 
 
-def test_setup_with_everything_there(tools: Path) -> None:
-    debian(tools, "*")
-    for arguments in ([], ["--check"]):
-        done = run("setup.sh", tools, *arguments, status=0)
-        assert "nothing to install\n" in done.stdout
-    assert calls(tools) == ""
-
-
-def test_setup_installs_what_is_missing(tools: Path) -> None:
-    debian(tools, "[!hs]*")
-    done = run("setup.sh", tools, status=0)
-    assert "installing: hipcc shellcheck slurm-wlm\n" in done.stdout
-    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends hipcc shellcheck slurm-wlm")
-
-
-def test_setup_names_what_the_release_lacks(tools: Path) -> None:
-    debian(tools, "[!hs]*", unknown="hipcc")
-    done = run("setup.sh", tools, status=1)
-    assert "has no package named: hipcc\n" in done.stderr
-    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck slurm-wlm")
-
-
-def test_setup_wants_no_browser_where_there_is_none(tools: Path) -> None:
-    debian(tools, "[!c]*", unknown="chromium*")
-    done = run("setup.sh", tools)
-    assert "chromium" not in done.stdout + done.stderr + calls(tools)
-    assert done.returncode == 0 and "installing: cmake clang-format clang-tidy\n" in done.stdout
+@pytest.mark.parametrize(
+    "installed, unknown, arguments, status, said, asked",
+    [
+        (HIPCC_MISSING, "none", ["--check"], 1, "missing: hipcc\n", ""),
+        (HIPCC_MISSING, "none", ["--check"], 1, "already there: g++ cmake", ""),
+        (HIPCC_MISSING, "none", ["--check"], 1, "llvm-17-tools", ""),
+        ("*", "none", [], 0, "nothing to install\n", ""),
+        ("*", "none", ["--check"], 0, "nothing to install\n", ""),
+        (ALL_BUT_THREE, "none", [], 0, "installing: hipcc shellcheck slurm-wlm\n", "hipcc shellcheck slurm-wlm"),
+        (ALL_BUT_THREE, "hipcc", [], 1, "has no package named: hipcc\n", "shellcheck slurm-wlm"),
+        # No browser is wanted where there is none.
+        ("[!c]*", "chromium*", [], 0, "installing: cmake clang-format clang-tidy\n", "cmake clang-format clang-tidy"),
+    ],
+)
+def test_setup(
+    tools: Path, installed: str, unknown: str, arguments: list[str], status: int, said: str, asked: str
+) -> None:
+    debian(tools, installed, unknown)
+    done = run("setup.sh", tools, *arguments, status=status)
+    assert said in done.stdout + done.stderr and ("chromium" in unknown) <= (
+        "chromium" not in done.stdout + done.stderr
+    )
+    if asked:
+        assert calls(tools).splitlines()[-1].endswith(f"--no-install-recommends {asked}")
+    else:
+        assert calls(tools) == ""
 
 
 def test_setup_for_one_backend(tools: Path) -> None:
