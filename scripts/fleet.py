@@ -238,7 +238,7 @@ def prolog(arguments: argparse.Namespace) -> int:
                 if slow:
                     status, said = 1, "FAIL: " + "; ".join(slow)
     except BadInput as error:
-        status, said = error.status or 2, f"cannot be measured: {error}"
+        status, said = getattr(error, "status", 2), f"cannot be measured: {error}"
     print(f"hipscope {arguments.tier}: {said}")
     return status
 

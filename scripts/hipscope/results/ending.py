@@ -48,7 +48,7 @@ def in_a_sentence(program: str, bad_input: int, not_written: int) -> Callable[[M
             try:
                 return main(*arguments)
             except BadInput as error:
-                said, status = str(error), error.status or bad_input
+                said, status = str(error), getattr(error, "status", bad_input)
             except OSError as error:
                 if error.filename is None:  # standard output, of which run tells
                     raise
