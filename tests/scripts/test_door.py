@@ -134,7 +134,7 @@ def bandwidth() -> Json:
     return data
 
 
-def small(text: str | None = None) -> Json:
+def whole_result(text: str | None = None) -> Json:
     """A result of two sweeps, of curves and of bars, in which every member of the schema has a value; every free text
     of it is `text`, if given."""
     rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(3)]
@@ -274,7 +274,7 @@ SOAK = synthetic.compact(synthetic.result("soak", sweeps=[synthetic.sweep("GEMM"
 FUZZED: dict[str, tuple[Json, Callable[[Path], None], str]] = {
     "result": (synthetic.told(bandwidth()), use_result, "schema.json"),
     "soak": (SOAK, use_result, "schema.json"),
-    "pages": (small(), use_pages, "schema.json"),
+    "pages": (whole_result(), use_pages, "schema.json"),
     "node": (made_fleet.record("node1", 2), use_node, "node-schema.json"),
     "baseline": (baseline(), use_baseline, "fleet-schema.json"),
 }

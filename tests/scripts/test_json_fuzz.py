@@ -15,7 +15,7 @@ import pytest
 import report
 import synthetic
 from pages import Page
-from test_door import small
+from test_door import whole_result
 
 from hipscope.results import formats
 
@@ -74,7 +74,7 @@ class Bench:
 
     def __init__(self, root: Path, capture: pytest.CaptureFixture[str]) -> None:
         self.root, self.capture, self.count = root, capture, 0
-        self.good = synthetic.write(root / "good", small())
+        self.good = synthetic.write(root / "good", whole_result())
 
     def folder(self, name: str = "") -> Path:
         self.count += 1
@@ -127,13 +127,13 @@ def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
 
 
 def test_the_whole_file_is_good(bench: Bench) -> None:
-    assert bench.try_all(synthetic.write(bench.folder(), small())) == [0, 0, 0, 0]
+    assert bench.try_all(synthetic.write(bench.folder(), whole_result())) == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("number", [0, 1e17, 1e308, -1e308, 5e-324, 2**64, -(2**64)])
 def test_extreme_numbers(bench: Bench, number: float) -> None:
     """In all places at once where the schema has no bounds."""
-    data = small()
+    data = whole_result()
     for row in (row for sweep in data["sweeps"] for row in sweep["rows"]):
         row["values"]["rate"] = [number, ""]  # of what has a unit the door takes no such number
         row["x"] = number
@@ -161,7 +161,7 @@ def code_of(page: Page) -> list[str]:
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> list[Page]:
     """The pages of a result whose names are all "tame", and of one with its usual names."""
     pages = []
-    for name, data in (("tame", small("tame")), ("good", small())):
+    for name, data in (("tame", whole_result("tame")), ("good", whole_result())):
         folder = synthetic.write(tmp_path_factory.mktemp("harmless") / name, data).parent
         assert html_report.main(["--no-isa", str(folder)]) == 0
         pages.append(Page((folder / "report.html").read_text(encoding="utf-8")))
@@ -193,7 +193,7 @@ def assert_harmless(folder: Path, harmless: list[Page], hostile: str) -> None:
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda text: ascii(text[:12]))
 def test_hostile_names(bench: Bench, harmless: list[Page], hostile: str) -> None:
-    data = small(hostile)
+    data = whole_result(hostile)
     if not hostile:
         # The schema wants some text of these.
         data["question"] = data["inferences"][0]["statement"] = data["inferences"][1]["statement"] = "x"
@@ -215,8 +215,8 @@ def test_hostile_names(bench: Bench, harmless: list[Page], hostile: str) -> None
 )
 def test_hostile_folders(bench: Bench, name: str) -> None:
     folder = bench.folder(name)
-    synthetic.write(folder, small())
-    other = synthetic.write(bench.folder(name), small()).parent
+    synthetic.write(folder, whole_result())
+    other = synthetic.write(bench.folder(name), whole_result()).parent
     assert bench.try_all(folder / f"{STEM}.json", with_report=False)[0] == 0
     # Two devices of one name are told apart by their folders.
     out = bench.root / "out.html"
@@ -246,7 +246,7 @@ def test_hostile_folders(bench: Bench, name: str) -> None:
 )
 def test_hostile_files(bench: Bench, name: str) -> None:
     folder = bench.folder()
-    (folder / name).write_text(json.dumps(small()))
+    (folder / name).write_text(json.dumps(whole_result()))
     file = folder / name
     if name.startswith("."):
         # Hidden files are somebody else's.
@@ -259,7 +259,7 @@ def test_hostile_files(bench: Bench, name: str) -> None:
 
 def test_times_far_apart(bench: Bench) -> None:
     for samples in ([0.0], [0.0, 0.0], [5e-324, 1e17], [1e17] * 20, [0, 1e17]):
-        data = small()
+        data = whole_result()
         said = synthetic.times(samples)
         for sweep in data["sweeps"]:
             for row in sweep["rows"]:
