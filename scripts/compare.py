@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hipscope.compare import changes, table
 from hipscope.results import ending, load
@@ -107,16 +106,9 @@ def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Result]]]:
     return sides
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Writes a JSON file whole or not at all; raises BadInput."""
-    try:
-        write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode("ascii"))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Compares, prints and writes; raises BadInput."""
+@ending.in_a_sentence("compare.py", bad_input=BAD, not_written=BAD)
+def main(command_line: list[str] | None = None) -> int:
+    arguments = parse_arguments(command_line)
     threshold, pattern = threshold_of(arguments.threshold), pattern_of(arguments.only)
     old, new = read(*sides_of(arguments))
     found = changes.compare(old, new, threshold)
@@ -128,18 +120,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.only and not found.changes:
         raise BadInput(f"nothing that both have matches --only {arguments.only!r}.")
     if arguments.json:
-        write_json(arguments.json, found.as_json())
+        told = json.dumps(found.as_json(), indent=1, allow_nan=False) + "\n"
+        write_whole(arguments.json, told.encode("ascii"))
     sys.stdout.write(table.text(found, arguments.all))
     return WORSE if found.is_worse else 0
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parsed = parse_arguments(arguments)
-    try:
-        return run(parsed)
-    except BadInput as error:
-        print(f"compare.py: {error}", file=sys.stderr)
-        return BAD
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from hipscope.report import exports
 from hipscope.results import ending, load
-from hipscope.results.door import BadInput
 from hipscope.results.whole_file import write_whole
 
 FAILED, BAD = 1, 2
@@ -31,20 +30,14 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+@ending.in_a_sentence("export.py", bad_input=BAD, not_written=FAILED)
 def main(arguments: list[str] | None = None) -> int:
     parsed = parse_arguments(arguments)
-    try:
-        text = exports.FORMATS[parsed.format](load.load_folder(parsed.folder))
-        if parsed.out:
-            write_whole(parsed.out, text.encode("utf-8"))
-        else:
-            sys.stdout.write(text)
-    except BadInput as error:
-        print(f"export.py: {error}", file=sys.stderr)
-        return BAD
-    except OSError as error:
-        print(f"export.py: {parsed.out} cannot be written: {error.strerror}.", file=sys.stderr)
-        return FAILED
+    text = exports.FORMATS[parsed.format](load.load_folder(parsed.folder))
+    if parsed.out:
+        write_whole(parsed.out, text.encode("utf-8"))
+    else:
+        sys.stdout.write(text)
     return 0
 
 

@@ -23,6 +23,7 @@ from typing import Any
 from hipscope.fleet import expected, layout, node
 from hipscope.fleet.layout import FleetError
 from hipscope.fleet.tiers import TIERS
+from hipscope.results import ending
 from hipscope.results.door import BadInput
 
 HERE = Path(__file__).resolve().parent
@@ -42,39 +43,38 @@ class Interrupted(BaseException):
         self.number = number
 
 
-def _regex(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a valid regular expression") from error
-    return text
+Option = dict[str, Any]
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 1e6:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
-    return seconds
+def _option(name: str, read: Callable[[str], Any], wrong: str) -> Option:
+    """An option's value: what `read` makes of a text; where that is None or an error, the text is wrong."""
+
+    def checked(text: str) -> Any:
+        try:
+            value = read(text)
+        except (ValueError, re.error):
+            value = None
+        if value is None:
+            raise argparse.ArgumentTypeError(wrong.format(text))
+        return value
+
+    return {"metavar": name, "type": checked}
 
 
-def _whole(most: int) -> Callable[[str], int]:
-    """A type of options that takes numbers from 1 on."""
+def _whole(most: int) -> Option:
+    def read(text: str) -> int | None:
+        return int(text) if re.fullmatch(r"[0-9]{1,6}", text) and 1 <= int(text) <= most else None
 
-    def number(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {most}")
-        return int(text)
-
-    return number
+    return _option("N", read, f"'{{}}' is no number from 1 to {most}")
 
 
-def _node_name(text: str) -> str:
-    if not layout.NODE_NAME.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"'{text[:100]}' is no node's name")
-    return text
+FILE: Option = {"metavar": "FILE", "type": Path}
+DIR: Option = {"metavar": "DIR", "type": Path}
+REGEX = _option("REGEX", lambda text: re.compile(text).pattern, "'{}' is not a valid regular expression")
+NODE = _option("NAME", lambda text: layout.NODE_NAME.fullmatch(text) and text, "'{:.100}' is no node's name")
+SECONDS = _option(
+    "S", lambda text: float(text) if 0 < float(text) <= 1e6 else None, "'{}' is no number of seconds above 0"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -90,7 +90,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     actions = parser.add_subparsers(dest="action", required=True, metavar="run|report|simulate")
 
     run = actions.add_parser("run", help="measure this node's GPUs", **told)
-    run.add_argument("--out", metavar="DIR", type=Path, help="the fleet's folder, which all nodes see")
+    run.add_argument("--out", **DIR, help="the fleet's folder, which all nodes see")
     run.add_argument(
         "--tier",
         choices=TIERS,
@@ -98,85 +98,54 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         help="smoke takes about 30 s, standard 3 min, soak as long as its experiment soak besides (default: smoke)",
     )
     binaries = run.add_mutually_exclusive_group()
-    binaries.add_argument("--bin", metavar="DIR", type=Path, help="the folder of the binaries")
-    binaries.add_argument("--build-dir", metavar="DIR", type=Path, help="the build folder, whose bin/ has them")
+    binaries.add_argument("--bin", **DIR, help="the folder of the binaries")
+    binaries.add_argument("--build-dir", **DIR, help="the build folder, whose bin/ has them")
     run.add_argument(
-        "--timeout",
-        metavar="S",
-        type=_seconds,
-        help="the most seconds that one experiment may take on one GPU (default: by tier)",
+        "--timeout", **SECONDS, help="the most seconds that one experiment may take on one GPU (default: by tier)"
+    )
+    run.add_argument("--only", **REGEX, default="", help="only those of the tier's experiments whose name matches")
+    run.add_argument(
+        "--node", **NODE, help="this node's name (default: $HIPSCOPE_NODE, $SLURMD_NODENAME, the host's name)"
     )
     run.add_argument(
-        "--only",
-        metavar="REGEX",
-        type=_regex,
-        default="",
-        help="only those of the tier's experiments whose name matches",
-    )
-    run.add_argument(
-        "--node",
-        metavar="NAME",
-        type=_node_name,
-        help="this node's name (default: $HIPSCOPE_NODE, $SLURMD_NODENAME, the host's name)",
-    )
-    run.add_argument(
-        "--confirm",
-        metavar="FILE",
-        type=Path,
-        help="measure again, three times, what this file of `report` lists of this node",
+        "--confirm", **FILE, help="measure again, three times, what this file of `report` lists of this node"
     )
     run.add_argument(
         "--prolog",
         action="store_true",
         help="for a prolog or health check: print one line; without --out nothing is kept",
     )
-    run.add_argument(
-        "--baseline", metavar="FILE", type=Path, help="with --prolog: a fleet.json to judge this node's GPUs by"
-    )
+    run.add_argument("--baseline", **FILE, help="with --prolog: a fleet.json to judge this node's GPUs by")
     run.add_argument(
         "--made-up-gpus",
-        metavar="N",
-        type=_whole(128),
+        **_whole(128),
         help="binaries of the host backend only: take the CPU for this many GPUs, for tests",
     )
 
     report = actions.add_parser("report", help="judge all nodes' GPUs, make the page and the lists", **told)
-    report.add_argument("folder", metavar="DIR", type=Path, help="the fleet's folder")
+    report.add_argument("folder", **DIR, help="the fleet's folder")
     report.add_argument(
         "--expect",
-        metavar="FILE",
-        type=Path,
-        help="the nodes that must report, one a line (node[001-064] is 64), each with its number of "
-        "GPUs behind it if that is to be checked",
+        **FILE,
+        help="the nodes that must report, one a line (node[001-064] is 64), each with its number of GPUs behind it if "
+        "that is to be checked",
     )
     report.add_argument(
-        "--baseline",
-        metavar="FILE",
-        type=Path,
-        help="a fleet.json of healthy GPUs, for fleets too small to tell their own spread",
+        "--baseline", **FILE, help="a fleet.json of healthy GPUs, for fleets too small to tell their own spread"
     )
-    report.add_argument("--out", metavar="DIR", type=Path, help="where to write (default: the fleet's folder)")
+    report.add_argument("--out", **DIR, help="where to write (default: the fleet's folder)")
     report.add_argument(
-        "--jobs",
-        metavar="N",
-        type=_whole(128),
-        default=os.cpu_count() or 1,
-        help="processes that read results (default: one per core)",
+        "--jobs", **_whole(128), default=os.cpu_count() or 1, help="processes that read results (default: one per core)"
     )
 
     simulate = actions.add_parser(
         "simulate",
-        help="print how often a slow GPU is found and a good one accused, in "
-        "simulated fleets: by report and by two rules in use",
+        help="print how often a slow GPU is found and a good one accused, in simulated fleets: by report and by two "
+        "rules in use",
     )
+    simulate.add_argument("--sizes", **_whole(999999), nargs="+", help="GPUs in a fleet (default: 8 to 10000)")
     simulate.add_argument(
-        "--sizes", metavar="N", type=_whole(999999), nargs="+", help="GPUs in a fleet (default: 8 to 10000)"
-    )
-    simulate.add_argument(
-        "--gpus",
-        metavar="N",
-        type=_whole(999999),
-        help="GPUs in each cell of the table, at least: more take longer (default: 5000)",
+        "--gpus", **_whole(999999), help="GPUs in each cell of the table, at least: more take longer (default: 5000)"
     )
     parsed = parser.parse_args(arguments)
     if parsed.action == "run":
@@ -274,47 +243,33 @@ def prolog(arguments: argparse.Namespace) -> int:
     return status
 
 
-def end_on_signals() -> None:
+def end(number: int, _: Any) -> None:
     """A signal ends what was started, says in node.json that it was interrupted, and only then the program."""
-
-    def end(number: int, _: Any) -> None:
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup asks for
-            signal.signal(number, end)
+    for each in ending.SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    raise Interrupted(number)
 
 
+@ending.in_a_sentence("fleet.py", bad_input=2, not_written=3)
 def main(arguments: list[str] | None = None) -> int:
     parsed = parse_arguments(arguments)
+    if parsed.action == "simulate":
+        from hipscope.fleet import simulate
+
+        for line in simulate.run(parsed.sizes or simulate.SIZES, parsed.gpus or simulate.GPUS_PER_CELL):
+            print(line, flush=True)
+        return 0
+    if parsed.action == "report":
+        from hipscope.fleet import report
+
+        return report.report(parsed.folder, parsed.out or parsed.folder, parsed.expect, parsed.baseline, parsed.jobs)
+    ending.on_signals(end)
     try:
-        if parsed.action == "simulate":
-            from hipscope.fleet import simulate
-
-            for line in simulate.run(parsed.sizes or simulate.SIZES, parsed.gpus or simulate.GPUS_PER_CELL):
-                print(line, flush=True)
-            return 0
-        if parsed.action == "report":
-            from hipscope.fleet import report
-
-            return report.report(
-                parsed.folder, parsed.out or parsed.folder, parsed.expect, parsed.baseline, parsed.jobs
-            )
-        end_on_signals()
         return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
-    except BadInput as error:
-        print(f"fleet.py: {error}", file=sys.stderr)
-        return getattr(error, "status", 2)
     except Interrupted as interrupted:
         print("fleet.py: interrupted; what was measured by then is kept.", file=sys.stderr)
         return 128 + interrupted.number
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] in (["report"], ["simulate"]):
-        from hipscope.results import ending
-
-        sys.exit(ending.run("fleet.py", main, output_failed=3))
-    sys.exit(main())
+    sys.exit(ending.run("fleet.py", main, output_failed=3) if sys.argv[1:2] in (["report"], ["simulate"]) else main())

@@ -14,12 +14,11 @@ from pathlib import Path
 from hipscope.compiled_code import results as isa
 from hipscope.html import experiment_section, page, sources
 from hipscope.report import shared
-from hipscope.results import door, ending, formats, load, published
+from hipscope.results import door, ending, load, published
 from hipscope.results.records import Result
 from hipscope.results.whole_file import write_whole
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
-PAGE = "report.html"
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -86,27 +85,21 @@ def read_all() -> list[tuple[Path, list[Result]]]:
     return [one for one in folders if not shared.is_host(one[1])] or folders
 
 
+@ending.in_a_sentence("html_report.py", bad_input=1, not_written=1)
 def main(command_line: list[str] | None = None) -> int:
     """Reads everything, makes the page, and only then writes it."""
     arguments = parse_arguments(command_line)
-    out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
-    try:
-        folders = read_named(arguments.folders) if arguments.folders else read_all()
-        if arguments.others:
-            folders += read_others([folder for folder, _ in folders])
-        figures = published.read(arguments.published)
-        isa_folder = arguments.isa or RESULTS / "isa"
-        if arguments.isa and not isa_folder.is_dir():
-            raise door.BadInput(f"there is no folder {isa_folder}.")
-        compiled = {} if arguments.no_isa or not isa_folder.is_dir() else isa.read_folder(isa_folder)
-        content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
-        write_whole(out, page.make_page(content).encode("utf-8"))
-    except door.BadInput as error:
-        print(f"html_report.py: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"html_report.py: {formats.plain(str(out))} cannot be written: {error.strerror}.", file=sys.stderr)
-        return 1
+    out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / "report.html"
+    folders = read_named(arguments.folders) if arguments.folders else read_all()
+    if arguments.others:
+        folders += read_others([folder for folder, _ in folders])
+    figures = published.read(arguments.published)
+    isa_folder = arguments.isa or RESULTS / "isa"
+    if arguments.isa and not isa_folder.is_dir():
+        raise door.BadInput(f"there is no folder {isa_folder}.")
+    compiled = {} if arguments.no_isa or not isa_folder.is_dir() else isa.read_folder(isa_folder)
+    content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
+    write_whole(out, page.make_page(content).encode("utf-8"))
     return 0
 
 

@@ -17,8 +17,9 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
 
+from hipscope.results import ending
+from hipscope.results.door import BadInput
 from hipscope.results.whole_file import write_whole
 
 FMA_PIPE = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"
@@ -50,38 +51,27 @@ UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12}
 Kernels = dict[str, dict[str, list[float]]]
 
 
-class Unreadable(Exception):
-    """A sentence on what is wrong with a profile."""
-
-
-def fail(status: int, sentence: str) -> NoReturn:
-    print(f"ncu_report.py: {sentence}", file=sys.stderr)
-    sys.exit(status)
-
-
 def short(name: str) -> str:
     """A kernel's name without its arguments and what else does not tell it apart."""
     name = name.replace("(anonymous namespace)::", "").replace("<unnamed>::", "").removeprefix("void ")
     return re.sub(r"\((?:unsigned )?(?:int|bool|[a-z_:]+)\)(?=[\w-])", "", name).partition("(")[0]
 
 
-def parse(text: str) -> Kernels:
-    """The values of each metric of each kernel, one per launch, in the order of the launches. Raises
-    Unreadable."""
+def parse(text: str, source: Path) -> Kernels:
+    """The values of each metric of each kernel, one per launch, in the order of the launches; raises BadInput."""
     begin = text.find('"ID","Process ID"')
     if begin < 0:
-        raise Unreadable(
-            "has no table of ncu --csv; what ncu said of it: " + (text.strip().splitlines() or ["nothing"])[-1]
-        )
+        said = (text.strip().splitlines() or ["nothing"])[-1]
+        raise BadInput(f"the profile of {source} has no table of ncu --csv; what ncu said of it: {said}.")
     kernels: Kernels = {}
     for row in csv.DictReader(text[begin:].splitlines()):
         try:
             value = float(row["Metric Value"].replace(",", "")) * UNITS.get(row["Metric Unit"], 1)
             kernels.setdefault(short(row["Kernel Name"]), {}).setdefault(row["Metric Name"], []).append(value)
         except (KeyError, TypeError, AttributeError, ValueError):
-            raise Unreadable("has a row that is none of ncu --csv") from None
+            raise BadInput(f"the profile of {source} has a row that is none of ncu --csv.") from None
     if not kernels:
-        raise Unreadable("has no kernel")
+        raise BadInput(f"the profile of {source} has no kernel.")
     return kernels
 
 
@@ -135,24 +125,24 @@ def page_of(title: str, kernels: Kernels) -> str:
 
 
 def profile(command: list[str], kernels: str, launches: int) -> str:
-    """What ncu writes of a run of `command`."""
+    """What ncu writes of a run of `command`; raises BadInput."""
     toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
     tool = shutil.which("ncu") or shutil.which("ncu", path=f"{toolkit}/bin")
     if tool is None:
-        fail(77, "there is no ncu; Nsight Compute, of the CUDA toolkit, has it.")
+        raise BadInput("there is no ncu; Nsight Compute, of the CUDA toolkit, has it.", 77)
     if shutil.which(command[0]) is None:
-        fail(1, f"{command[0]} cannot be run.")
+        raise BadInput(f"{command[0]} cannot be run.")
     which = ["--kernel-name", f"regex:{kernels}", "--launch-count", str(launches), "--metrics", ",".join(METRICS)]
     words = [tool, "--csv", "--clock-control", "none", *which, command[0], "--once", *command[1:]]
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
 def read(path: Path) -> str:
-    """What ncu has written into a file."""
+    """What ncu has written into a file; raises BadInput."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        fail(1, f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}.")
+        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}.") from error
 
 
 def count(text: str) -> int:
@@ -161,6 +151,7 @@ def count(text: str) -> int:
     return int(text)
 
 
+@ending.in_a_sentence("ncu_report.py", bad_input=1, not_written=3)
 def main() -> int:
     """Makes or reads the profile, then writes the page."""
     parser = argparse.ArgumentParser(
@@ -189,18 +180,9 @@ def main() -> int:
         parser.error("give either a binary or --csv FILE")
     text = read(arguments.csv) if arguments.csv else profile(arguments.command, arguments.kernels, arguments.launches)
     source = arguments.csv or Path(arguments.command[0])
-    try:
-        page = page_of(source.stem, parse(text))
-    except Unreadable as error:
-        fail(1, f"the profile of {source} {error}.")
-    try:
-        write_whole(arguments.out, page.encode("utf-8"))
-    except OSError as error:
-        fail(3, f"{arguments.out} cannot be written: {error.strerror}.")
+    write_whole(arguments.out, page_of(source.stem, parse(text, source)).encode("utf-8"))
     return 0
 
 
 if __name__ == "__main__":
-    from hipscope.results import ending
-
     sys.exit(ending.run("ncu_report.py", main, output_failed=3))

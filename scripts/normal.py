@@ -43,8 +43,9 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Compares and prints; raises BadInput."""
+@ending.in_a_sentence("normal.py", bad_input=BAD, not_written=FOUND)
+def main(command_line: list[str] | None = None) -> int:
+    arguments = parse_arguments(command_line)
     mine = normal.measured(arguments.folder)
     if not mine.readings:
         raise BadInput(f"{arguments.folder} has no parameter of a GPU.")
@@ -62,18 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(page)
     return 0
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parsed = parse_arguments(arguments)
-    try:
-        return run(parsed)
-    except BadInput as error:
-        print(f"normal.py: {error}", file=sys.stderr)
-        return BAD
-    except OSError as error:
-        print(f"normal.py: {parsed.out} cannot be written: {error.strerror}.", file=sys.stderr)
-        return FOUND
 
 
 if __name__ == "__main__":

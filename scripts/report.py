@@ -12,6 +12,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from hipscope.results import door, ending, formats, interpreter, load
+from hipscope.results.whole_file import write_together
+
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -40,60 +43,39 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 def check(paths: list[Path]) -> int:
     """Checks every file against its schema and says how many are good."""
-    from hipscope.results import load
-
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     return load.count_valid("report.py", [partial(load.check_file, file) for file in files])
 
 
 def shown_in(folder: Path, results: Path) -> frozenset[str]:
     """The names of the plots in a folder of results that the Markdown files below another folder show."""
-    from hipscope.results import door
-
     texts = [door.read_text(path) for path in folder.rglob("*.md")]
     plots = rf"/{re.escape(results.resolve().name)}/plots/([\w.-]+\.svg)"
     return frozenset(name for text in texts for name in re.findall(plots, text))
 
 
-def report(folders: list[Path], plots_of: Path | None, has_pages: bool) -> int:
-    """Reads all folders, makes all pages, and only then writes any."""
-    from hipscope.report import page
-    from hipscope.results import door, formats, load
-    from hipscope.results.whole_file import write_together
-
-    try:
-        all_plots = None if has_pages else frozenset[str]()
-        shown = [shown_in(plots_of, folder) if plots_of else all_plots for folder in folders]
-        pages = [
-            (folder, page.make_page(load.load_folder(folder), of, has_pages)) for folder, of in zip(folders, shown)
-        ]
-        for folder, _ in pages:
-            (folder / "plots").mkdir(exist_ok=True)
-        write_together({path: file for folder, made in pages for path, file in page.files_of(folder, made).items()})
-        for folder, made in pages:
-            if not made.card:
-                print(f"report.py: no hardware card in {formats.plain(str(folder))}: nothing is inferred of a CPU.")
-    except door.BadInput as error:
-        print(f"report.py: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"report.py: {formats.plain(str(error.filename))} cannot be written: {error.strerror}.", file=sys.stderr)
-        return 1
-    return 0
-
-
+@ending.in_a_sentence("report.py", bad_input=1, not_written=1)
 def main(command_line: list[str] | None = None) -> int:
+    """Reads all folders, makes all pages, and only then writes any."""
     arguments = parse_arguments(command_line)
     if arguments.check:
         return check(arguments.paths)
-    from hipscope.results import interpreter
-
     if not interpreter.is_complete("matplotlib"):
         return 1
-    return report(arguments.paths, arguments.plots_of, not arguments.without_pages)
+    from hipscope.report import page
+
+    folders, plots_of, has_pages = arguments.paths, arguments.plots_of, not arguments.without_pages
+    all_plots = None if has_pages else frozenset[str]()
+    shown = [shown_in(plots_of, folder) if plots_of else all_plots for folder in folders]
+    pages = [(folder, page.make_page(load.load_folder(folder), of, has_pages)) for folder, of in zip(folders, shown)]
+    for folder, _ in pages:
+        (folder / "plots").mkdir(exist_ok=True)
+    write_together({path: file for folder, made in pages for path, file in page.files_of(folder, made).items()})
+    for folder, made in pages:
+        if not made.card:
+            print(f"report.py: no hardware card in {formats.plain(str(folder))}: nothing is inferred of a CPU.")
+    return 0
 
 
 if __name__ == "__main__":
-    from hipscope.results import ending
-
     sys.exit(ending.run("report.py", main, output_failed=1))

@@ -17,6 +17,8 @@ import itertools
 import re
 import sys
 from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,23 +39,38 @@ FIGURE = re.compile(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?)(?![A-Za-z0-9_]|\.\d)")
 Json = dict[str, Any]
 
 
-def cells(line: str) -> list[str]:
-    """The cells of a table's row; a bar within code is none of its own."""
-    inner = line.strip().removeprefix("|").removesuffix("|")
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", inner)]
+@dataclass(frozen=True)
+class Line:
+    """A line of the map, or any other, which has no cells."""
+
+    text: str
+
+    @cached_property
+    def cells(self) -> list[str]:
+        """A bar within code is none of a cell's own."""
+        inner = self.text.strip().removeprefix("|").removesuffix("|")
+        found = [cell.strip() for cell in re.split(r"(?<!\\)\|", inner)] if self.text.startswith("|") else []
+        return found if len(found) == COLUMNS else []
+
+    def codes(self, column: int) -> list[str]:
+        """What a cell has in code style."""
+        found = re.findall(r"`([^`]+)`", self.cells[column]) if self.cells else []
+        return [name.replace("\\|", "|") for name in found]
+
+    @property
+    def rows(self) -> list[str]:
+        """Experiment, sweep and rows that it names; empty where it names none."""
+        named = self.codes(ROW)
+        return named if len(named) >= 3 else []
+
+    @property
+    def series(self) -> list[str]:
+        """Experiment and series of the published figures that stand beside no row."""
+        return self.codes(SHOWN)
 
 
-def references(line: str) -> list[str]:
-    """Experiment, sweep and rows that a line of the map names; empty where it is none or names none."""
-    named = codes(line, ROW)
-    return named if len(named) >= 3 else []
-
-
-def codes(line: str, column: int) -> list[str]:
-    """What a cell of a line of the map has in code style."""
-    row = cells(line) if line.startswith("|") else []
-    found = re.findall(r"`([^`]+)`", row[column]) if len(row) == COLUMNS else []
-    return [name.replace("\\|", "|") for name in found]
+def lines_of(text: str) -> list[Line]:
+    return [Line(line) for line in text.split("\n")]
 
 
 def load_results(folder: Path) -> dict[str, Json]:
@@ -76,20 +93,15 @@ def find_rows(results: dict[str, Json], named: list[str]) -> tuple[Json, list[Js
     return sweep, [by_label[label] for label in labels]
 
 
-def span(texts: list[str]) -> str:
-    """One figure, or the first and the last of a curve."""
-    return " ... ".join(texts)
-
-
 def measured(sweep: Json, rows: list[Json]) -> str:
     """What the headline says of the rows, with its unit."""
     headline = sweep["headline"]
     values = [value for row in rows for value in row["values"] if value["name"] == headline]
     if len(values) == len(rows):
-        return f"{span([number(value['value']) for value in values])} {values[0]['unit']}".strip()
+        return f"{' ... '.join(number(value['value']) for value in values)} {values[0]['unit']}".strip()
     times = [next(one["median"] for one in row["measurements"] if one["name"] == headline) for row in rows]
     scale, unit = time_unit(times)
-    return f"{span([significant(time / scale) for time in times])} {unit}"
+    return f"{' ... '.join(significant(time / scale) for time in times)} {unit}"
 
 
 def shown(rows: list[Json], heading: str, unit: str) -> str:
@@ -101,9 +113,9 @@ def shown(rows: list[Json], heading: str, unit: str) -> str:
     named = {key: values for key, values in texts.items() if key[0] in heading} or texts
     parts = []
     for (gpu, published_unit), values in named.items():
-        part = f"{short(gpu)}: {span([brief(value) for value in values])} {published_unit}".strip()
+        part = f"{short(gpu)}: {' ... '.join(map(brief, values))} {published_unit}".strip()
         if (published_unit, unit) == ("GiB/s", "GB/s"):
-            part += f" ({span([brief(value * 2**30 / 1e9) for value in values])} {unit})"
+            part += f" ({' ... '.join(brief(value * 2**30 / 1e9) for value in values)} {unit})"
         parts.append(part)
     return "; ".join(parts) or "-"
 
@@ -136,20 +148,18 @@ def shown_series(named: list[str], published: list[Figure]) -> str:
 
 def filled(text: str, results: dict[str, Json], published: list[Figure]) -> str:
     """The map with the figures of the results. Raises ValueError when it names what is not there."""
-    lines = text.split("\n")
-    heading = ""
-    for i, line in enumerate(lines):
-        heading = line if line.startswith("## ") else heading
-        row, named, series = cells(line), references(line), codes(line, SHOWN)
-        if named:
-            sweep, rows = find_rows(results, named)
-            row[MEASURED] = measured(sweep, rows)
-            row[SHOWN] = shown(rows, heading, row[MEASURED].split()[-1])
-        if series:
-            row[SHOWN] = shown_series(series, published)
-        if named or series:
-            lines[i] = "| " + " | ".join(row) + " |"
-    return "\n".join(lines)
+    made, heading = [], ""
+    for line in lines_of(text):
+        heading = line.text if line.text.startswith("## ") else heading
+        cells = list(line.cells)
+        if line.rows:
+            sweep, rows = find_rows(results, line.rows)
+            cells[MEASURED] = measured(sweep, rows)
+            cells[SHOWN] = shown(rows, heading, cells[MEASURED].split()[-1])
+        if line.series:
+            cells[SHOWN] = shown_series(line.series, published)
+        made.append(f"| {' | '.join(cells)} |" if line.rows or line.series else line.text)
+    return "\n".join(made)
 
 
 def known_figures(rows: list[Json], headline: str, series: list[Figure]) -> dict[str, list[float]]:
@@ -176,24 +186,20 @@ def known_figures(rows: list[Json], headline: str, series: list[Figure]) -> dict
 def wrong_sentences(text: str, results: dict[str, Json], published: list[Figure]) -> list[str]:
     """Figures of the last column that are not of the rows which the line names."""
     wrong = []
-    lines = text.split("\n")
-    variants = {cells(line)[VARIANT]: references(line) for line in lines if references(line)}
+    lines = [line for line in lines_of(text) if line.cells]
+    variants = {line.cells[VARIANT]: line.rows for line in lines if line.rows}
     for line in lines:
-        named = codes(line, SAYS)
-        row = cells(line) if line.startswith("|") else []
-        if len(row) != COLUMNS:
-            continue
-        groups = [group for group in [references(line), *(variants.get(name) for name in named)] if group]
-        found = [find_rows(results, group) for group in groups]
+        named, says = line.codes(SAYS), line.cells[SAYS]
+        found = [find_rows(results, group) for group in (line.rows, *map(variants.get, named)) if group]
         rows = [one for _, some in found for one in some]
         rows += [one for sweep, _ in found[:1] for one in sweep["rows"] if one["label"] in named]
-        series = of_series(codes(line, SHOWN), published) if codes(line, SHOWN) else []
+        series = of_series(line.series, published) if line.series else []
         known = known_figures(rows, found[0][0]["headline"] if found else "", series)
-        for text_found in re.finditer(rf"{FIGURE.pattern} ?(%|us|ms)?", re.sub(r"`[^`]*`", "", row[SAYS])):
+        for text_found in re.finditer(rf"{FIGURE.pattern} ?(%|us|ms)?", re.sub(r"`[^`]*`", "", says)):
             figure, unit = text_found.groups()
             digits = len(figure.partition(".")[2])
             if not any(f"{value:.{digits}f}" == figure for value in known[unit or ""]):
-                wrong.append(f"{row[VARIANT]}: no row has the figure {text_found.group().strip()}: {row[SAYS]}")
+                wrong.append(f"{line.cells[VARIANT]}: no row has the figure {text_found.group().strip()}: {says}")
     return wrong
 
 
@@ -201,8 +207,8 @@ def unused(text: str) -> set[tuple[str, str]]:
     """Experiment and series of the published figures beside no row: in a line of the map, or with a reason."""
     found = re.findall(r"^\| `([^`|]+)` \| `([^`|]+)` \| ([^|]+) \|$", text, re.MULTILINE)
     told = {(experiment, series) for experiment, series, reason in found if len(reason.split()) > 2}
-    for experiment, *names in (codes(line, SHOWN) for line in text.split("\n") if codes(line, SHOWN)):
-        told.update((experiment, name) for name in names)
+    for line in lines_of(text):
+        told.update((line.series[0], name) for name in line.series[1:])
     return told
 
 
@@ -215,7 +221,7 @@ def wrong_figures(text: str, results: dict[str, Json], published: list[Figure]) 
     """Published figures that stand beside two rows, or beside none without a reason in the map."""
     wrong = []
     told = unused(text)
-    sweeps = {tuple(references(line)[:2]) for line in text.split("\n") if references(line)}
+    sweeps = {tuple(line.rows[:2]) for line in lines_of(text)}
     for experiment in sorted({figure["experiment"] for figure in published}):
         ours = [figure for figure in published if figure["experiment"] == experiment]
         beside: Counter[tuple[str, ...]] = Counter()

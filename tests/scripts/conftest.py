@@ -82,16 +82,26 @@ def start(*command: object, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen([*map(str, command)], **{"stdin": subprocess.DEVNULL, **piped, **usual, **more})
 
 
-def end_of(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+Done = subprocess.CompletedProcess[str]
+
+
+def ended(done: Done, status: int | None) -> Done:
+    """The end of a program, of which this is the status, where one is told."""
+    assert status in (None, done.returncode), (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def end_of(process: subprocess.Popen[str], status: int | None = None) -> Done:
     """What a program has said when it ends."""
     out, err = process.communicate(timeout=LONGEST_S)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    return ended(subprocess.CompletedProcess(process.args, process.returncode, out, err), status)
 
 
-def call(*command: object, check: bool = False, **more: Any) -> subprocess.CompletedProcess[str]:
+def call(*command: object, status: int | None = None, **more: Any) -> Done:
     """Runs a program to its end."""
     words = [*map(str, command)]
-    return subprocess.run(words, check=check, capture_output=True, text=True, timeout=LONGEST_S, **more)
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=LONGEST_S, **more)
+    return ended(done, status)
 
 
 def program(path: Path, text: str) -> Path:
@@ -147,12 +157,12 @@ class Sandbox:
         script = self.root / "scripts" / "run_all.sh"
         return start(script, *arguments, cwd=self.root, env={**os.environ, **(environment or {})})
 
-    def run_all(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        return end_of(self.start(*arguments, environment=environment))
+    def run_all(self, *arguments: str, status: int | None = None, environment: dict[str, str] | None = None) -> Done:
+        return end_of(self.start(*arguments, environment=environment), status)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, status: int | None = None) -> Done:
         """Runs the fake binaries as they are."""
-        return self.run_all("--no-build", "--build-dir", str(self.build), *arguments)
+        return self.run_all("--no-build", "--build-dir", str(self.build), *arguments, status=status)
 
 
 @pytest.fixture

@@ -25,15 +25,13 @@ def test_the_example_compiles_without_a_warning() -> None:
     # The loops' pragmas are for other compilers.
     command = "c++ -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Wno-unknown-pragmas -Werror -x c++ -"
     options = "-DHIPSCOPE_BACKEND_HOST -I include -I backends/host/include"
-    done = call(*command.split(), *options.split(), input=example(), cwd=REPOSITORY)
-    assert done.returncode == 0, done.stderr
+    call(*command.split(), *options.split(), input=example(), cwd=REPOSITORY, status=0)
 
 
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="there is no clang-format")
 def test_the_example_is_laid_out_as_the_sources_are() -> None:
     command = ("clang-format", "--dry-run", "-Werror", f"--assume-filename=src/{NEW}.cpp")
-    done = call(*command, input=example(), cwd=REPOSITORY)
-    assert done.returncode == 0, done.stderr
+    call(*command, input=example(), cwd=REPOSITORY, status=0)
 
 
 def test_paths_lead_somewhere() -> None:

@@ -44,5 +44,5 @@ def test_architectures(tmp_path: Path, architectures: str, named: str) -> None:
         ),
         encoding="utf-8",
     )
-    done = call("cmake", "-P", script, check=True)
+    done = call("cmake", "-P", script, status=0)
     assert f"named: {named}\n" in done.stderr

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
-from conftest import Sandbox, call, program
+from conftest import Done, Sandbox, call, program
 
 DISTURBER = """#!/bin/bash
 case "$*" in
@@ -17,8 +16,8 @@ esac
 """
 
 
-def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return call(sandbox.root / "scripts" / "disturbed.sh", *arguments, cwd=sandbox.root)
+def run(sandbox: Sandbox, *arguments: str, status: int) -> Done:
+    return call(sandbox.root / "scripts" / "disturbed.sh", *arguments, status=status, cwd=sandbox.root)
 
 
 def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
@@ -33,8 +32,7 @@ def usual(sandbox: Sandbox) -> list[str]:
 
 def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:
     add_disturber(sandbox)
-    done = run(sandbox, *usual(sandbox))
-    assert done.returncode == 0, done.stderr
+    done = run(sandbox, *usual(sandbox), status=0)
     assert (sandbox.root / "beside" / "copy_rate.json").exists()
     said = re.search(r"^Disturbed by (\d+) bursts in \d+ s\.$", done.stdout, re.MULTILINE)
     assert said
@@ -51,8 +49,7 @@ def test_no_burst_is_a_failure_and_that_of_run_all_is_passed_on(
 ) -> None:
     add_disturber(sandbox, of_burst)
     (sandbox.bin / "copy_rate.status").write_text(f"{of_run}\n")
-    done = run(sandbox, *usual(sandbox))
-    assert done.returncode == 1
+    done = run(sandbox, *usual(sandbox), status=1)
     assert said in done.stdout
 
 
@@ -66,7 +63,6 @@ def test_no_burst_is_a_failure_and_that_of_run_all_is_passed_on(
     ],
 )
 def test_bad_usage(sandbox: Sandbox, arguments: list[str], said: str) -> None:
-    done = run(sandbox, *arguments)
-    assert done.returncode == 2
+    done = run(sandbox, *arguments, status=2)
     assert done.stderr == said
     assert not (sandbox.root / "x").exists()

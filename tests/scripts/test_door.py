@@ -23,7 +23,11 @@ import pytest
 import report
 import synthetic
 
+from hipscope.compare import changes, table
 from hipscope.fleet import curves, gather, layout, metrics, nodes
+from hipscope.html import experiment_section, sources
+from hipscope.html import page as html_page
+from hipscope.report import page as report_page
 from hipscope.results import door, load, shapes
 
 SEED = 35
@@ -130,6 +134,20 @@ def bandwidth() -> Json:
     return data
 
 
+def whole_result(text: str | None = None) -> Json:
+    """A result of two sweeps, of curves and of bars, in which every member of the schema has a value; every free text
+    of it is `text`, if given."""
+    rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(3)]
+    rows[0]["published"] = [synthetic.published(55.0, note="a note")]
+    bars = [synthetic.row(name, x, 1e-3, 5.0 + x) for x, name in enumerate(("naive", "tiled"))]
+    axis = {"name": "stage", "unit": "", "scale": "linear"}
+    data = synthetic.result(
+        sweeps=[synthetic.sweep("sizes", rows, notes=["a note"]), synthetic.sweep("stages", bars, axis=axis)]
+    )
+    data["verification"]["failures"] = ["one"]
+    return synthetic.compact(data if text is None else synthetic.put_everywhere(data, text))
+
+
 # --- The door ------------------------------------------------------------------------------------------
 
 
@@ -212,6 +230,16 @@ def use_result(path: Path) -> None:
     assert all(one.isprintable() for one in strings(found))
 
 
+def use_pages(path: Path) -> None:
+    """Makes the pages of a result, without its plots, and compares it with itself."""
+    found = [load.load_any_name(path)]
+    html_page.make_page(experiment_section.Content(sources.make_sources([(path.parent, found)], []), [], {}))
+    report_page.make_page(found, frozenset(), has_pages=False)
+    compared = changes.compare([found], [found], 0.02)
+    json.loads(json.dumps(compared.as_json()), parse_constant=pytest.fail)
+    assert table.text(compared, True).replace("\n", "").isprintable()
+
+
 def use_node(path: Path) -> None:
     """Does with a node's file what the report does."""
     folder = path.parents[2]
@@ -246,6 +274,7 @@ SOAK = synthetic.compact(synthetic.result("soak", sweeps=[synthetic.sweep("GEMM"
 FUZZED: dict[str, tuple[Json, Callable[[Path], None], str]] = {
     "result": (synthetic.told(bandwidth()), use_result, "schema.json"),
     "soak": (SOAK, use_result, "schema.json"),
+    "pages": (whole_result(), use_pages, "schema.json"),
     "node": (made_fleet.record("node1", 2), use_node, "node-schema.json"),
     "baseline": (baseline(), use_baseline, "fleet-schema.json"),
 }
@@ -480,16 +509,13 @@ def test_all_outputs_or_none(small: Path, capsys: pytest.CaptureFixture[str], na
 @pytest.mark.parametrize(
     "spoil",
     [
-        "update figure set value = null",
-        "update figure set value = 'fast' where metric = 1",
-        "update figure set metric = 99 where metric = 1 and gpu = 3",
         "update gpu set record = '{}' where id = 1",
+        "update gpu set record = replace(record, '4', '5') where id = 1",
         "update gpu set slot = 'x' where id = 1",
-        "update metric set kind = 'other'",
         "update curve set points = x'00'",
         "update axis set text = '[]'",
         "delete from meta",
-        "drop table figure",
+        "drop table curve",
         "",
         "no database",
         "SQLite format 3\0" + "x" * 5000,

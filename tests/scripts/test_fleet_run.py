@@ -17,7 +17,7 @@ import jsonschema
 import made_fleet
 import pytest
 import synthetic
-from conftest import LONGEST_S, call, end_of, program, start, wait_for
+from conftest import LONGEST_S, Done, call, end_of, program, start, wait_for
 
 from hipscope.fleet import devices, layout
 from hipscope.fleet.tiers import TIERS
@@ -80,12 +80,13 @@ class Site:
         command = (sys.executable, "-S", FLEET, "run", "--bin", self.bin, *arguments)
         return start(*command, cwd=self.bin.parent, env={**clean, **(environment or {})})
 
-    def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        return end_of(self.start(*arguments, environment=environment))
+    def run(self, *arguments: str, status: int | None = None, environment: dict[str, str] | None = None) -> Done:
+        return end_of(self.start(*arguments, environment=environment), status)
 
-    def measure(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def measure(self, *arguments: str, status: int | None = None) -> Done:
         """Measures node n1 with one experiment together, one alone."""
-        return self.run("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$", *arguments)
+        only = "^memory_bandwidth$|^fma_loop$"
+        return self.run("--out", "shared", "--node", "n1", "--only", only, *arguments, status=status)
 
     def record(self, name: str = layout.NODE_FILE) -> dict[str, Any]:
         data: dict[str, Any] = json.loads((self.out / "nodes" / "n1" / name).read_text(encoding="utf-8"))
@@ -117,8 +118,7 @@ def gone(pid_file: Path) -> bool:
 
 
 def test_measures_together_and_alone(site: Site) -> None:
-    done = site.measure()
-    assert done.returncode == 0, done.stderr
+    done = site.measure(status=0)
     assert site.results() == [
         f"gpu-{gpu}/{phase}.json"
         for gpu in (0, 1)
@@ -144,8 +144,7 @@ def test_a_program_sees_its_own_gpu_only(site: Site) -> None:
 @pytest.mark.parametrize("how", ["hangs", pytest.param("resists", marks=pytest.mark.slow)])
 def test_a_gpu_that_hangs_takes_nothing_with_it(site: Site, how: str) -> None:
     site.tell("fma_loop.1", how)
-    done = site.measure("--timeout", "1")
-    assert done.returncode == 1
+    site.measure("--timeout", "1", status=1)
     good, hung = site.record()["gpus"]
     assert (good["state"], hung["state"]) == ("good", "hung")
     assert hung["message"] == "fma_loop did not end within 1 s and was killed"
@@ -175,8 +174,8 @@ def test_what_goes_wrong_is_told(site: Site, how: str, state: str, message: str)
 def test_refuses_a_node_that_has_results(site: Site) -> None:
     site.measure()
     before = site.record()
-    again = site.measure()
-    assert again.returncode == 2 and len(again.stderr.splitlines()) == 1
+    again = site.measure(status=2)
+    assert len(again.stderr.splitlines()) == 1
     assert "has the results of this node already" in again.stderr and site.record() == before
 
 
@@ -184,8 +183,8 @@ def test_two_runs_at_once(site: Site) -> None:
     site.tell("fma_loop.1", "hangs")
     first = site.start("--out", "shared", "--node", "n1", "--only", "fma_loop")
     wait_for(site.bin / "started")
-    second = site.measure()
-    assert second.returncode == 2 and len(second.stderr.splitlines()) == 1
+    second = site.measure(status=2)
+    assert len(second.stderr.splitlines()) == 1
     assert f"another run (process {first.pid}, begun " in second.stderr
     first.terminate()
     assert first.wait(LONGEST_S) == 143
@@ -201,8 +200,8 @@ def test_goes_on_after_an_interruption(site: Site) -> None:
     assert gone(site.bin / "sleeper")
     assert (site.record()["status"], site.record()["message"]) == ("failed", "interrupted")
     (site.bin / "memory_bandwidth.1").unlink()
-    refused = site.measure("--tier", "standard")
-    assert refused.returncode == 2 and "a run of tier smoke that did not end" in refused.stderr
+    refused = site.measure("--tier", "standard", status=2)
+    assert "a run of tier smoke that did not end" in refused.stderr
     assert site.measure().returncode == 0
     assert site.record()["interruptions"] == 1 and site.record()["status"] == "finished"
     assert sum("fma_loop" in line for line in site.calls()) == 2 and len(site.results()) == 6
@@ -222,8 +221,8 @@ def test_a_run_that_died_leaves_room(site: Site) -> None:
     (site.out / "nodes/n1/node.json").unlink()
     claim = site.out / "nodes/n1/running"
     claim.write_text(json.dumps({"machine": "elsewhere", "pid": 1, "job": "7", "began": "then"}))
-    refused = site.measure()
-    assert refused.returncode == 2 and "another run (job 7, process 1, begun then)" in refused.stderr
+    refused = site.measure(status=2)
+    assert "another run (job 7, process 1, begun then)" in refused.stderr
     os.utime(claim, (1e9, 1e9))
     assert site.measure().returncode == 0
 
@@ -234,8 +233,8 @@ def test_a_full_disk_is_one_sentence(site: Site) -> None:
     if not shutil.which("unshare") or call(*mounted, "true").returncode:
         pytest.skip("a small file system cannot be mounted here, which takes root")
     options = ("--bin", site.bin, "--out", site.out, "--node", "n1", "--only", "fma_loop|lds|latency|copies")
-    done = call(*mounted, sys.executable, "-S", FLEET, "run", *options)
-    assert done.returncode == 3 and len(done.stderr.splitlines()) == 1
+    done = call(*mounted, sys.executable, "-S", FLEET, "run", *options, status=3)
+    assert len(done.stderr.splitlines()) == 1
     assert re.fullmatch(rf"fleet.py: {site.out}/\S+ cannot be written: No space left on device\.\n", done.stderr)
 
 
@@ -271,16 +270,15 @@ def test_prolog_judges_by_a_baseline(site: Site, tmp_path: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (status, f"hipscope smoke: {said}\n", "")
     # A baseline that cannot be read is told before anything is measured.
     site.tell("calls", "")
-    wrong = site.run("--prolog", "--baseline", str(site.bin / "devices"))
-    assert wrong.returncode == 2 and wrong.stdout.startswith("hipscope smoke: cannot be measured: ")
+    wrong = site.run("--prolog", "--baseline", str(site.bin / "devices"), status=2)
+    assert wrong.stdout.startswith("hipscope smoke: cannot be measured: ")
     assert not site.calls()
 
 
 def test_measures_again_what_is_listed(site: Site) -> None:
     site.measure()
     site.tell("confirm.txt", "n1 1  # a suspect\nn2 0\n")
-    done = site.measure("--confirm", str(site.bin / "confirm.txt"))
-    assert done.returncode == 0, done.stderr
+    site.measure("--confirm", str(site.bin / "confirm.txt"), status=0)
     again = [result for result in site.results() if "again" in result]
     assert again == [
         f"gpu-1/again-{time}/{phase}.json"
@@ -297,8 +295,8 @@ def test_measures_again_what_is_listed(site: Site) -> None:
 
 
 def test_made_up_gpus_are_for_the_host_backend(site: Site) -> None:
-    refused = site.measure("--made-up-gpus", "3")
-    assert refused.returncode == 2 and "is for binaries of the host backend" in refused.stderr
+    refused = site.measure("--made-up-gpus", "3", status=2)
+    assert "is for binaries of the host backend" in refused.stderr
     shutil.rmtree(site.out)
     site.tell("version", "hipscope 0.1.0, backend host, GNU 12\n")
     assert site.measure("--made-up-gpus", "3").returncode == 0
@@ -325,8 +323,8 @@ def test_made_up_gpus_are_for_the_host_backend(site: Site) -> None:
     ],
 )
 def test_bad_usage_is_one_sentence(site: Site, arguments: list[str], said: str) -> None:
-    done = site.run(*arguments)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    done = site.run(*arguments, status=2)
+    assert len(done.stderr.splitlines()) == 1, done.stderr
     assert done.stderr.startswith("fleet.py: ") and said in done.stderr and not done.stdout
     assert not list(site.bin.parent.glob("x/nodes/*/gpu-*"))
 

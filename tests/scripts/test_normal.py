@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import made_card
 import pytest
 import synthetic
+from test_door import put
 
 from hipscope.compare import normal
 
@@ -28,42 +28,24 @@ def add(folder: Path, experiment: str, parameter: str, value: float, unit: str, 
 run = partial(synthetic.run, "normal.py")
 
 
+PEAK, SLOW = ("ilp_tlp", "FP32 FMA peak", "TFLOP/s"), {"clock": {"shader_mhz": 1200.0}}
+COPY, READ = ("host_copies", "host to device bandwidth", "GB/s"), ("memory_bandwidth", "memory read bandwidth", "GB/s")
 CASES = [
-    (
-        "host_copies",
-        "host to device bandwidth",
-        "GB/s",
-        {"link": {**LINK, "width": 8}},
-        {"link": LINK},
-        "the link to the host is x8 of x16",
-    ),
-    ("memory_bandwidth", "memory read bandwidth", "GB/s", {"ecc": "on"}, {"ecc": "off"}, "ECC is on, not off"),
-    ("ilp_tlp", "FP32 FMA peak", "TFLOP/s", {"power_cap_w": 500}, {"power_cap_w": 700}, "the power cap is 500 W"),
-    (
-        "ilp_tlp",
-        "FP32 FMA peak",
-        "TFLOP/s",
-        {"clock": {"shader_mhz": 1200.0}},
-        {},
-        "the shader clock was 1200 MHz, not 1755 MHz",
-    ),
-    (
-        "ilp_tlp",
-        "FP32 FMA peak",
-        "TFLOP/s",
-        {"clock": {"throttled_samples": 60}},
-        {},
-        "60 of 120 samples were throttled",
-    ),
+    (COPY, {"link": {**LINK, "width": 8}}, {"link": LINK}, "the link to the host is x8 of x16"),
+    (READ, {"ecc": "on"}, {"ecc": "off"}, "ECC is on, not off"),
+    (PEAK, {"power_cap_w": 500}, {"power_cap_w": 700}, "the power cap is 500 W"),
+    (PEAK, SLOW, {}, "the shader clock was 1200 MHz, not 1755 MHz"),
+    (PEAK, {"clock": {"throttled_samples": 60}}, {}, "60 of 120 samples were throttled"),
     # Cycles follow no clock.
-    ("lds_latency", "LDS latency", "cycles", {"clock": {"shader_mhz": 1200.0}}, {}, normal.SAY_NOTHING),
+    (("lds_latency", "LDS latency", "cycles"), SLOW, {}, normal.SAY_NOTHING),
 ]
 
 
-@pytest.mark.parametrize("experiment, name, unit, here, there, why", CASES)
+@pytest.mark.parametrize("of, here, there, why", CASES)
 def test_what_is_off_has_a_cause(
-    tmp_path: Path, experiment: str, name: str, unit: str, here: dict[str, Any], there: dict[str, Any], why: str
+    tmp_path: Path, of: tuple[str, str, str], here: dict[str, Any], there: dict[str, Any], why: str
 ) -> None:
+    experiment, name, unit = of
     add(tmp_path / "mine", experiment, name, 60.0, unit, **here)
     add(tmp_path / "all" / "other", experiment, name, 100.0, unit, **there)
     page = run(tmp_path / "mine", "--against", tmp_path / "all").stdout
@@ -75,10 +57,7 @@ def test_what_is_off_has_a_cause(
 def test_what_other_sizes_gave_is_not_judged(tmp_path: Path) -> None:
     for folder, value, sizes in (("mine", 60.0, {"largest": 1}), ("all/other", 100.0, {"largest": 2})):
         add(tmp_path / folder, "ilp_tlp", "FP32 FMA peak", value, "TFLOP/s")
-        path = tmp_path / folder / "ilp_tlp.json"
-        told = json.loads(path.read_text())
-        told["options"]["sizes"] = sizes
-        path.write_text(json.dumps(told))
+        put(tmp_path / folder / "ilp_tlp.json", ("options", "sizes"), sizes)
     page = run(tmp_path / "mine", "--against", tmp_path / "all").stdout
     assert "0 of 1 parameters are as theirs. Off, but measured with other sizes (" in page and ": 1.\n" in page
     assert "| -40.0 %, of other sizes |" in page and "## Off" not in page
@@ -106,10 +85,7 @@ def test_results_that_are_sent_in_are_plausible(tmp_path: Path) -> None:
     add(tmp_path / "good", "memory_bandwidth", "memory read bandwidth", 3900.0, "GB/s")
     assert run(tmp_path / "good", "--against", tmp_path / "all", "--check").returncode == 0
     add(tmp_path / "bad", "memory_bandwidth", "memory read bandwidth", 9000.0, "GB/s", host="node", serial="1")
-    path = tmp_path / "bad" / "memory_bandwidth.json"
-    told = json.loads(path.read_text())
-    told["verification"]["failures"] = ["every element: 1 wrong"]
-    path.write_text(json.dumps(told))
+    put(tmp_path / "bad" / "memory_bandwidth.json", ("verification", "failures"), ["every element: 1 wrong"])
     done = run(tmp_path / "bad", "--against", tmp_path / "all", "--check")
     assert done.returncode == 1
     for part in (

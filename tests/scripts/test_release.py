@@ -29,7 +29,7 @@ def test_all_files_name_one_version() -> None:
     named = versions(REPOSITORY)
     assert len(set(named.values())) == 1, named
     assert re.fullmatch(r"\d+\.\d+\.\d+", named["CMakeLists.txt"])
-    assert call(REPOSITORY / "hipscope", "--version", check=True).stdout == f"hipscope {named['CMakeLists.txt']}\n"
+    assert call(REPOSITORY / "hipscope", "--version", status=0).stdout == f"hipscope {named['CMakeLists.txt']}\n"
     recipe = (REPOSITORY / "packaging/spack/packages/hipscope/package.py").read_text(encoding="utf-8")
     assert set(re.findall(r"hipscope@(\S+)", recipe)) == {named["CMakeLists.txt"]}
 
@@ -56,6 +56,5 @@ def test_the_date_of_the_release_is_that_of_the_citation() -> None:
 def test_the_subject_of_a_commit(tmp_path: Path, message: str, status: int) -> None:
     file = tmp_path / "message"
     file.write_text(message, encoding="utf-8")
-    done = call(SCRIPTS / "commit_message.sh", file)
-    assert done.returncode == status
+    done = call(SCRIPTS / "commit_message.sh", file, status=status)
     assert len(done.stderr.splitlines()) == status

@@ -27,11 +27,8 @@ def page_of(folder: Path) -> str:
     """The index and the experiments' pages, made without a complaint."""
     done = report(folder)
     assert (done.returncode, done.stderr) == (0, "")
-    pages = [
-        folder / "README.md",
-        *sorted(path.with_suffix(".md") for path in folder.glob("*.json") if path.name != "card.json"),
-    ]
-    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    made = sorted(path.with_suffix(".md") for path in folder.glob("*.json") if path.name != "card.json")
+    return "\n".join(page.read_text(encoding="utf-8") for page in (folder / "README.md", *made))
 
 
 def page_with(folder: Path, *sweeps: Json, **changes: Any) -> str:
@@ -53,14 +50,8 @@ def test_capacities_are_marked_in_curves_of_latency(tmp_path: Path) -> None:
     axis = {"name": "footprint", "unit": "bytes", "scale": "logarithmic"}
     for row in rows:
         row["values"][0]["name"] = "latency"
-    inferences = [
-        synthetic.inference(f"{cache} capacity", capacity, "bytes")
-        for cache, capacity in (
-            ("cache level 1", 2.0**14),
-            ("cache level 2", 2.0**30),
-            ("constant cache level 1", 2.0**11),
-        )
-    ]
+    capacities = {"cache level 1": 2.0**14, "cache level 2": 2.0**30, "constant cache level 1": 2.0**11}
+    inferences = [synthetic.inference(f"{cache} capacity", size, "bytes") for cache, size in capacities.items()]
     sweeps = [synthetic.sweep(name, rows, axis=axis, headline="latency") for name in ("footprint", "constant")]
     sweeps.append(synthetic.sweep("time", rows, axis=axis, headline="time"))
     page_with(tmp_path, *sweeps, inferences=inferences)
@@ -98,10 +89,10 @@ def test_table(tmp_path: Path) -> None:
     [(2e-9, "ns", "2.000"), (3.456e-6, "us", "3.456"), (0.0125, "ms", "12.50"), (2.5, "s", "2.500"), (0.0, "s", "0")],
 )
 def test_time_units(tmp_path: Path, seconds: float, unit: str, shown: str) -> None:
-    rows = [synthetic.row("a", 1, seconds, 1.0)]
-    page = page_with(tmp_path, synthetic.sweep("s", rows))
-    assert f"| time ({unit}) |" in page
-    assert f"| a | {shown} |" in page
+    page = page_with(tmp_path, synthetic.sweep("s", [synthetic.row("a", 1, seconds, 1.0)]))
+    assert f"| time ({unit}) |" in page and f"| a | {shown} |" in page
+    # One row has no plot.
+    assert "![" not in page and os.listdir(tmp_path / "plots") == []
 
 
 def test_page(tmp_path: Path) -> None:
@@ -250,7 +241,9 @@ def published_zero(*figures: float) -> Json:
     return sweep
 
 
-FUNCTIONS = (("exp", 1, 30.0), ("sin", 2, 40.0), ("large sin", 3, 4000.0))
+def functions(scale: str) -> Json:
+    rows = (("exp", 1, 30.0), ("sin", 2, 40.0), ("large sin", 3, 4000.0))
+    return with_rows(*rows, axis={"name": "function", "unit": "", "scale": scale})
 
 
 @pytest.mark.parametrize(
@@ -265,16 +258,8 @@ FUNCTIONS = (("exp", 1, 30.0), ("sin", 2, 40.0), ("large sin", 3, 4000.0))
         # A second row at one x is named beside the curve.
         (with_rows(("1", 1, 2.0), ("2", 2, 4.0), ("8", 8, 16.0), ("8 in rows", 8, 5.0)), [">8 in rows<"], []),
         # The ticks of decades, and those of a linear axis from 0 on.
-        (
-            with_rows(*FUNCTIONS, axis={"name": "function", "unit": "", "scale": "logarithmic"}),
-            [">large sin<", ">100<"],
-            [">0<"],
-        ),
-        (
-            with_rows(*FUNCTIONS, axis={"name": "function", "unit": "", "scale": "linear"}),
-            [">large sin<", ">0<", ">2000<"],
-            [],
-        ),
+        (functions("logarithmic"), [">large sin<", ">100<"], [">0<"]),
+        (functions("linear"), [">large sin<", ">0<", ">2000<"], []),
         (published_zero(0.0, 20.0), ["#d55e00", ">5<"], [">250<"]),
         (published_zero(50.0, 20.0), ["#d55e00", ">5<"], [">250<"]),
     ],
@@ -283,12 +268,6 @@ def test_what_a_plot_says(tmp_path: Path, sweep: Json, there: list[str], absent:
     page_with(tmp_path, {**sweep, "name": "s"})
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
     assert [part for part in there if part not in text] == [part for part in absent if part in text] == []
-
-
-def test_one_row_has_no_plot(tmp_path: Path) -> None:
-    rows = [synthetic.row("a", 1, 1e-3, 1.0)]
-    assert "![" not in page_with(tmp_path, synthetic.sweep("s", rows))
-    assert os.listdir(tmp_path / "plots") == []
 
 
 def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
@@ -367,13 +346,11 @@ def test_the_index_is_a_few_screens_and_each_experiment_has_a_page(
 def test_the_best_row_is_the_largest_rate_or_the_shortest_time(
     tmp_path: Path, unit: str, headline: str, best: str
 ) -> None:
-    data = synthetic.result()
-    data["sweeps"][0]["headline"] = headline
-    for row in data["sweeps"][0]["rows"]:
+    (sweep,) = synthetic.result()["sweeps"]
+    for row in sweep["rows"]:
         row["values"][0]["unit"] = unit
-    synthetic.write(tmp_path, data)
-    page_of(tmp_path)
-    assert f"| How fast is a copy? | {best} | passed" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    page = page_with(tmp_path, {**sweep, "headline": headline})
+    assert f"| How fast is a copy? | {best} | passed" in page
 
 
 def test_old_pages_tables_and_plots_go_and_others_stay(tmp_path: Path) -> None:
@@ -386,17 +363,8 @@ def test_old_pages_tables_and_plots_go_and_others_stay(tmp_path: Path) -> None:
     (tmp_path / "plots" / "copy_rate-renamed.svg").touch()
     page_of(tmp_path)
     assert os.listdir(tmp_path / "plots") == ["copy_rate-sizes.svg"]
-    assert sorted(os.listdir(tmp_path)) == [
-        "README.md",
-        "card.json",
-        "card.md",
-        "copy_rate.json",
-        "copy_rate.md",
-        "latin.md",
-        "notes.md",
-        "notes.txt",
-        "plots",
-    ]
+    left = "README.md card.json card.md copy_rate.json copy_rate.md latin.md notes.md notes.txt plots"
+    assert sorted(os.listdir(tmp_path)) == left.split()
 
 
 def test_only_the_plots_that_documents_show_and_each_first(tmp_path: Path) -> None:
@@ -434,10 +402,8 @@ def test_of_a_very_long_curve_a_page_has_the_rows_that_tell_its_shape(tmp_path: 
     page = page_with(tmp_path, synthetic.sweep("s", rows))
     shown = [int(x) for x in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)]
     assert {1, 97, 98, 153, 154, 300} <= set(shown) and 40 <= len(shown) <= 70
-    assert (
-        f"<summary>{len(shown)} of the 300 rows, those at the largest steps among them; the result file has all<"
-        in page
-    )
+    part = f"{len(shown)} of the 300 rows, those at the largest steps among them; the result file has all"
+    assert f"<summary>{part}<" in page
 
 
 def test_host_times_are_called_cpu_times(tmp_path: Path) -> None:

@@ -7,12 +7,11 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import Sandbox, call, end_of, program, wait_for
+from conftest import Done, Sandbox, call, end_of, program, wait_for
 
 from hipscope.report import card
 
@@ -25,8 +24,7 @@ def has_line(text: str, number: int, name: str, outcome: str) -> bool:
 
 
 def test_all_good(whole_sandbox: Sandbox) -> None:
-    done = whole_sandbox.run()
-    assert done.returncode == 0, done.stderr
+    done = whole_sandbox.run(status=0)
     for number, name in enumerate(("copy_rate", "load_latency", "wave_rate"), 1):
         assert has_line(done.stdout, number, name, "ok")
         assert not (whole_sandbox.results / f"{name}.txt").exists()
@@ -40,7 +38,7 @@ def test_all_good(whole_sandbox: Sandbox) -> None:
     assert "Measured on Fake GPU, 8 CUs: 3 of 3 experiments." in done.stdout
     assert re.search(r"^Time taken: \d+\.\d s$", done.stdout, re.MULTILINE)
     before = (whole_sandbox.results / "README.md").read_bytes()
-    assert whole_sandbox.run().returncode == 0
+    whole_sandbox.run(status=0)
     assert (whole_sandbox.results / "README.md").read_bytes() == before
 
 
@@ -55,8 +53,7 @@ def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Pat
     (sandbox.results / "load_latency.json").symlink_to("../../../elsewhere/new.json")
     (sandbox.results / "wave_rate.json").write_text("{}")
     (sandbox.results / "wave_rate.json").chmod(0o604)
-    done = sandbox.run()
-    assert done.returncode == 0, done.stderr
+    sandbox.run(status=0)
     assert (sandbox.results / "copy_rate.json").is_symlink()
     assert json.loads(old.read_text())["experiment"] == "copy_rate"
     assert old.stat().st_mode & 0o777 == 0o640
@@ -76,8 +73,7 @@ def test_a_result_that_cannot_be_put_in_place(sandbox: Sandbox, what: str) -> No
         place.mkdir()
     else:
         place.symlink_to(place.name if what == "loop" else "no/such/folder.json")
-    done = sandbox.run()
-    assert done.returncode == 1
+    done = sandbox.run(status=1)
     assert has_line(done.stdout, 1, "copy_rate", "error (its result cannot be written)")
     assert has_line(done.stdout, 2, "load_latency", "ok")
     assert place.is_dir() if what == "folder" else place.is_symlink()
@@ -86,8 +82,7 @@ def test_a_result_that_cannot_be_put_in_place(sandbox: Sandbox, what: str) -> No
 def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
     (sandbox.bin / "copy_rate.status").write_text("1\n")
     (sandbox.bin / "load_latency.crashes").touch()
-    done = sandbox.run()
-    assert done.returncode == 1
+    done = sandbox.run(status=1)
     assert has_line(done.stdout, 1, "copy_rate", "FAILED (verification)")
     assert has_line(done.stdout, 2, "load_latency", "error 139 (ended by signal 11)")
     assert has_line(done.stdout, 3, "wave_rate", "ok")
@@ -107,13 +102,12 @@ def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
     ],
 )
 def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: str) -> None:
-    assert sandbox.run().returncode == 0
+    sandbox.run(status=0)
     before = (sandbox.results / "wave_rate.json").read_bytes()
     (sandbox.bin / "wave_rate.status").write_text(f"{status}\n")
     (sandbox.bin / "wave_rate.json").write_text('{"half')
     (sandbox.bin / "wave_rate.says").write_text("wave_rate: out of memory\n")
-    done = sandbox.run()
-    assert done.returncode == 1
+    done = sandbox.run(status=1)
     assert has_line(done.stdout, 3, "wave_rate", outcome)
     assert "    wave_rate: out of memory\n" in done.stdout
     assert "the earlier result in results/fake-gpu stays" in done.stdout
@@ -123,8 +117,7 @@ def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: s
 @pytest.mark.parametrize("gone, outcome", [("wave_rate.json", "error (wrote no result)"), ("wave_rate", "error 127")])
 def test_what_is_not_there_is_an_error(sandbox: Sandbox, gone: str, outcome: str) -> None:
     (sandbox.bin / gone).unlink()
-    done = sandbox.run()
-    assert done.returncode == 1
+    done = sandbox.run(status=1)
     assert has_line(done.stdout, 3, "wave_rate", outcome)
 
 
@@ -133,50 +126,36 @@ def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
     (sandbox.results / "card.json").write_text("{}")
     for name in ("copy_rate", "load_latency", "wave_rate"):
         (sandbox.bin / f"{name}.status").write_text("77\n")
-    done = sandbox.run()
-    assert done.returncode == 0
-    assert (
-        "Report: none: there is no result\nHardware card: not written\nComparison: none: there is no result\n"
-        in done.stdout
-    )
+    done = sandbox.run(status=0)
+    said = "Report: none: there is no result\nHardware card: not written\nComparison: none: there is no result\n"
+    assert said in done.stdout
 
 
 def test_no_device_in_one_experiment_is_a_skip(sandbox: Sandbox) -> None:
     (sandbox.bin / "copy_rate.status").write_text("77\n")
-    done = sandbox.run()
-    assert done.returncode == 0
+    done = sandbox.run(status=0)
     assert has_line(done.stdout, 1, "copy_rate", "skipped (no device)")
     assert "Skipped, as said above: copy_rate\n" in done.stdout
 
 
 def test_no_device_at_all(sandbox: Sandbox) -> None:
     sandbox.set_devices("", 77)
-    done = sandbox.run()
-    assert done.returncode == 77
+    done = sandbox.run(status=77)
     assert done.stderr.count("\n") == 1 and "no device" in done.stderr
     assert not sandbox.results.exists()
 
 
 def test_only(sandbox: Sandbox) -> None:
-    done = sandbox.run("--only", "^(copy|load)_")
-    assert done.returncode == 0
+    done = sandbox.run("--only", "^(copy|load)_", status=0)
     assert "[1/2] copy_rate" in done.stdout and "[2/2] load_latency" in done.stdout
     assert not (sandbox.results / "wave_rate.json").exists()
 
 
 def test_out_and_options_reach_the_binary(whole_sandbox: Sandbox, tmp_path: Path) -> None:
     out = tmp_path / "other place"
-    done = whole_sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
-    assert done.returncode == 0, done.stderr
-    assert sorted(os.listdir(out)) == [
-        "README.md",
-        "card.json",
-        "card.md",
-        "copy_rate.json",
-        "copy_rate.md",
-        "plots",
-        "report.html",
-    ]
+    done = whole_sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy", status=0)
+    left = "README.md card.json card.md copy_rate.json copy_rate.md plots report.html"
+    assert sorted(os.listdir(out)) == left.split()
     assert f"Hardware card: {out}/card.md\nComparison: {out}/report.html\n" in done.stdout
     call = (whole_sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
     assert call.endswith("copy_rate.json --quick --device 1")
@@ -189,8 +168,7 @@ def test_comparison_has_the_other_devices(whole_sandbox: Sandbox) -> None:
         synthetic.write(whole_sandbox.root / "results" / folder, data)
     (whole_sandbox.root / "results" / "broken").mkdir()
     (whole_sandbox.root / "results" / "broken" / "copy_rate.json").write_text('{"half')
-    done = whole_sandbox.run("--only", "copy_rate")
-    assert done.returncode == 0, done.stderr
+    done = whole_sandbox.run("--only", "copy_rate", status=0)
     assert "html_report.py: left out: " in done.stderr and "broken/copy_rate.json is not" in done.stderr
     page = (whole_sandbox.results / "report.html").read_text()
     assert "<title>hipscope: Test GPU, Another GPU</title>" in page and "A CPU" not in page
@@ -198,8 +176,7 @@ def test_comparison_has_the_other_devices(whole_sandbox: Sandbox) -> None:
 
 def test_comparison_that_fails(whole_sandbox: Sandbox) -> None:
     (whole_sandbox.root / "results" / "published" / "published.csv").unlink()
-    done = whole_sandbox.run("--only", "copy_rate")
-    assert done.returncode == 1
+    done = whole_sandbox.run("--only", "copy_rate", status=1)
     assert "Comparison: failed\n" in done.stdout and done.stdout.endswith("Failed:\n  html_report.py\n")
     assert "published.csv cannot be read" in done.stderr
     assert not (whole_sandbox.results / "report.html").exists() and (whole_sandbox.results / "README.md").exists()
@@ -209,8 +186,7 @@ def test_no_python_no_report(sandbox: Sandbox) -> None:
     (sandbox.root / "scripts" / "find_python.sh").write_text(
         "#!/bin/sh\necho 'find_python.sh: nothing here can import '\"$*. Install it.\" >&2\nexit 1\n"
     )
-    done = sandbox.run()
-    assert done.returncode == 0, done.stderr
+    done = sandbox.run(status=0)
     assert "Report: skipped: nothing here can import matplotlib. Install it.\n" in done.stdout
     # Without pages the tables are there as text.
     assert (sandbox.results / "copy_rate.txt").read_text() == "the table of copy_rate\n"
@@ -229,20 +205,19 @@ def test_of_several_devices_it_says_which(sandbox: Sandbox) -> None:
 def test_equal_gpus_have_a_folder_each(sandbox: Sandbox) -> None:
     sandbox.set_devices("0\tfake-gpu\tFake GPU\n1\tother-gpu\tOther GPU\n2\tfake-gpu\tFake GPU\n")
     for device, folder in (("0", "fake-gpu"), ("1", "other-gpu"), ("2", "fake-gpu-gpu2")):
-        assert sandbox.run("--only", "copy_rate", "--device", device).returncode == 0
+        sandbox.run("--only", "copy_rate", "--device", device, status=0)
         assert (sandbox.root / "results" / folder / "copy_rate.json").exists()
 
 
 def test_it_measures_one_device(sandbox: Sandbox) -> None:
     for several in ("all", "0,1"):
-        done = sandbox.run("--device", several)
-        assert done.returncode == 2 and "fleet.py measures several devices" in done.stderr
+        done = sandbox.run("--device", several, status=2)
+        assert "fleet.py measures several devices" in done.stderr
 
 
 def test_a_runtime_that_aborts_over_another_gpu(sandbox: Sandbox) -> None:
     sandbox.set_devices("", status=134)
-    done = sandbox.run()
-    assert done.returncode == 1
+    done = sandbox.run(status=1)
     assert "HIP_VISIBLE_DEVICES=0 hides all but the first" in done.stderr
 
 
@@ -261,8 +236,7 @@ def test_results_that_cannot_be_written_are_said_before_the_build(
 def test_an_installed_tree_runs_as_it_is(sandbox: Sandbox) -> None:
     sandbox.bin.rename(sandbox.root / "bin")
     (sandbox.build / "experiments.txt").rename(sandbox.root / "experiments.txt")
-    done = sandbox.run_all("--only", "copy_rate")
-    assert done.returncode == 0, done.stderr
+    done = sandbox.run_all("--only", "copy_rate", status=0)
     assert "Building" not in done.stdout and "already there" not in done.stdout
     # Beside the results of its model that such a tree has, and not in their place.
     assert (sandbox.root / "results" / "my-fake-gpu" / "copy_rate.json").exists() and not sandbox.results.exists()
@@ -272,8 +246,7 @@ def test_host_results_are_called_functional(whole_sandbox: Sandbox) -> None:
     whole_sandbox.set_devices("0\thost\tthis CPU\n")
     for name in ("copy_rate", "load_latency", "wave_rate"):
         synthetic.write(whole_sandbox.bin, synthetic.result(name, backend="host"))
-    done = whole_sandbox.run()
-    assert done.returncode == 0
+    done = whole_sandbox.run(status=0)
     assert (whole_sandbox.root / "results" / "host" / "copy_rate.json").exists()
     assert "Measured on a GPU: nothing" in done.stdout
     assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
@@ -287,8 +260,7 @@ def test_waves_of_64_only_where_built_for(sandbox: Sandbox, target: str) -> None
     sandbox.add("wave_rate.wave64")
     sandbox.set_devices(f"0\tfake-gpu\tFake GPU ({target}), 8 CUs\n")
     (sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
-    done = sandbox.run("--only", "wave64")
-    assert done.returncode == 0
+    done = sandbox.run("--only", "wave64", status=0)
     assert "skipped (not built for waves of 64 on this device)" in done.stdout
     assert not (sandbox.results / "wave_rate.wave64.json").exists()
 
@@ -297,7 +269,7 @@ def test_variant_of_an_experiment(whole_sandbox: Sandbox) -> None:
     whole_sandbox.add("wave_rate.wave64")
     whole_sandbox.set_devices("0\tfake-gpu\tFake RDNA (gfx1032), 8 CUs\n")
     (whole_sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
-    assert whole_sandbox.run("--only", "wave64").returncode == 0
+    whole_sandbox.run("--only", "wave64", status=0)
     assert "# wave_rate (wave64)" in (whole_sandbox.results / "wave_rate.wave64.md").read_text()
 
 
@@ -319,22 +291,20 @@ def test_variant_of_an_experiment(whole_sandbox: Sandbox) -> None:
     ],
 )
 def test_bad_usage(sandbox: Sandbox, arguments: list[str], part: str) -> None:
-    done = sandbox.run(*arguments)
-    assert done.returncode == 2
+    done = sandbox.run(*arguments, status=2)
     assert done.stderr.startswith("run_all.sh: ") and part in done.stderr
     assert done.stderr.count("\n") == 1
     assert "..." not in done.stdout
 
 
 def test_help() -> None:
-    done = call(synthetic.SCRIPTS / "run_all.sh", "--help", check=True)
+    done = call(synthetic.SCRIPTS / "run_all.sh", "--help", status=0)
     assert "--build-dir DIR" in done.stdout and done.stdout.startswith("Builds hipscope")
 
 
 def test_hostile_device_name(sandbox: Sandbox) -> None:
     sandbox.set_devices("0\t../../escaped\tFake\n")
-    done = sandbox.run()
-    assert done.returncode == 2
+    sandbox.run(status=2)
     assert not (sandbox.root.parent / "escaped").exists()
 
 
@@ -352,7 +322,7 @@ def running() -> list[str]:
     "number, status", [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
 )
 def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> None:
-    assert sandbox.run().returncode == 0
+    sandbox.run(status=0)
     before = {
         name: (sandbox.results / name).read_bytes()
         for name in ("load_latency.json", "wave_rate.json", "card.md", "README.md")
@@ -370,7 +340,7 @@ def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> Non
     # The binary and what it started are gone.
     assert not [line for line in running() if str(sandbox.bin) in line]
     (sandbox.bin / "load_latency.hangs").unlink()
-    assert sandbox.run().returncode == 0
+    sandbox.run(status=0)
 
 
 FAKE_CMAKE = """#!/usr/bin/env bash
@@ -414,8 +384,7 @@ def test_one_is_shown_before_the_rest_is_built(sandbox: Sandbox, tmp_path: Path)
     (sandbox.bin / "memory_bandwidth").rename(tmp_path / "built")
     made = f"[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth"
     environment = with_cmake(tmp_path / "tools", more=made)
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
-    assert done.returncode == 0, done.stderr
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment, status=0)
     first, rest = done.stdout.split("Building 4 experiments ... ")
     assert first.endswith(" s ok\nthe table of memory_bandwidth\n\n")
     assert "the table of" not in rest and "[1/4] memory_bandwidth ... " in rest
@@ -430,14 +399,13 @@ def test_one_is_shown_before_the_rest_is_built(sandbox: Sandbox, tmp_path: Path)
 def test_the_card_takes_only_its_experiments_and_their_sweeps(sandbox: Sandbox) -> None:
     sandbox.add("energy")
     sandbox.add("memory_latency")
-    done = sandbox.run("--card")
-    assert done.returncode == 0, done.stderr
+    done = sandbox.run("--card", status=0)
     assert re.findall(r"^\[\d/\d\] (\w+)", done.stdout, re.MULTILINE) == ["memory_latency", "energy"]
     assert (sandbox.results / "README.md").read_text() == "pages --without-pages\n"
     assert "Report: results/fake-gpu/README.md, with no page per experiment\nHardware card: " in done.stdout
     assert (sandbox.bin / "energy.calls").read_text().endswith(" --quick --filter ^(power|fma|matrix|bytes)$\n")
     assert (sandbox.bin / "memory_latency.calls").read_text().endswith(" --quick\n")
-    assert sandbox.run("--card", "--full", "--only", "energy").returncode == 0
+    sandbox.run("--card", "--full", "--only", "energy", status=0)
     assert (sandbox.bin / "energy.calls").read_text().endswith(" --full --filter ^(power|fma|matrix|bytes)$\n")
     assert "the card takes no experiment whose name matches 'copy'" in sandbox.run("--card", "--only", "copy").stderr
 
@@ -455,8 +423,7 @@ def test_what_the_card_takes_is_what_its_parameters_are_told_by() -> None:
 def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path: Path) -> None:
     (sandbox.build / "CMakeCache.txt").touch()
     environment = with_cmake(tmp_path / "tools")
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", "--only", "rate", environment=environment)
-    assert done.returncode == 0, done.stderr
+    sandbox.run_all("--no-setup", "--backend", "nvidia", "--only", "rate", environment=environment, status=0)
     configured, built = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
     assert built.endswith(" --target copy_rate wave_rate")
@@ -473,8 +440,7 @@ def test_no_cmake_of_today_is_one_sentence(sandbox: Sandbox, tmp_path: Path, ver
     environment = with_cmake(tmp_path / "tools") | {"FAKE_CMAKE_VERSION": version}
     if not version:
         environment["PATH"] = without("cmake", tmp_path / "tools")
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
-    assert done.returncode == 1
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment, status=1)
     assert sentence in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "tools" / "calls").exists()
 
@@ -485,8 +451,7 @@ def test_build_without_ninja_is_by_make(sandbox: Sandbox, tmp_path: Path) -> Non
     path = without("ninja", tools)
     (tools / "links" / "cmake").unlink(missing_ok=True)
     program(tools / "links" / "cmake", FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
-    assert done.returncode == 0, done.stderr
+    sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path}, status=0)
     assert (tmp_path / "calls").read_text().splitlines()[0].endswith("-DHIPSCOPE_TESTS=OFF -G Unix Makefiles")
 
 
@@ -539,15 +504,13 @@ def without(program: str, folder: Path) -> str:
     return str(links)
 
 
-def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return sandbox.run_all(
-        "--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments, environment=environment
-    )
+def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str, status: int | None = None) -> Done:
+    words = ("--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments)
+    return sandbox.run_all(*words, status=status, environment=environment)
 
 
 def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
-    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools"))
-    assert done.returncode == 0, done.stderr
+    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools"), status=0)
     assert f"called with --out {sandbox.root}/results/isa --targets one --changed\n" in done.stdout
     assert "Compiled for AMD, not run: results/isa/README.md\n" in done.stdout
 
@@ -572,8 +535,7 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
     environment = host_with_compiler(sandbox, tmp_path / "tools")
     sandbox.add("copy_rate.wave64")
     out = tmp_path / "out"
-    done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out), "--targets", "all")
-    assert done.returncode == 0, done.stderr
+    done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out), "--targets", "all", status=0)
     assert f"called with --out {out}/isa --targets all --changed --only ^(copy_rate|wave_rate)$\n" in done.stdout
     assert f"Compiled for AMD, not run: {out}/isa/README.md\n" in done.stdout
 
@@ -589,8 +551,7 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
 def test_report_on_the_compiled_code_that_fails(
     sandbox: Sandbox, tmp_path: Path, isa_status: int, status: int, said: str
 ) -> None:
-    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", isa_status))
-    assert done.returncode == status
+    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", isa_status), status=status)
     assert f"Compiled for AMD, not run: {said}\n" in done.stdout
     assert ("  isa_report.py\n" in done.stdout) == (status == 1)
     # The experiments' own results are there all the same.
@@ -598,8 +559,7 @@ def test_report_on_the_compiled_code_that_fails(
 
 
 def test_no_compiler_no_report_on_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
-    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", hipcc=False))
-    assert done.returncode == 0, done.stderr
+    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", hipcc=False), status=0)
     assert "called with" not in done.stdout
     assert "Compiled for AMD, not run: nothing; there is no hipcc (scripts/setup.sh installs it)\n" in done.stdout
 
@@ -607,8 +567,7 @@ def test_no_compiler_no_report_on_compiled_code(sandbox: Sandbox, tmp_path: Path
 def test_no_report_on_compiled_code_where_there_is_a_gpu(sandbox: Sandbox, tmp_path: Path) -> None:
     environment = host_with_compiler(sandbox, tmp_path / "tools")
     sandbox.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n")
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
-    assert done.returncode == 0, done.stderr
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment, status=0)
     assert "called with" not in done.stdout and "Compiled for AMD" not in done.stdout
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import call, program
+from conftest import Done, call, program
 from synthetic import SCRIPTS
 
 ROOT = SCRIPTS.parent
@@ -52,15 +51,14 @@ def made_sources(tmp_path: Path) -> list[str]:
     return ["--sources", str(tmp_path / "src")]
 
 
-def run(build: Path, sources: list[str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return call(sys.executable, RUNNER, "--build", build, "--jobs", "1", *sources, *arguments)
+def run(build: Path, sources: list[str], *arguments: str, status: int | None = None) -> Done:
+    return call(sys.executable, RUNNER, "--build", build, "--jobs", "1", *sources, *arguments, status=status)
 
 
 def test_every_experiment_runs_in_all_ways(tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "first", stderr=RACE + "\n" + SPENT.format(1))
     make_binary(tmp_path, "second", stderr=SPENT.format(0))
-    done = run(tmp_path, sources)
-    assert done.returncode == 0, done.stdout
+    done = run(tmp_path, sources, status=0)
     assert done.stdout.splitlines()[-1] == "9 passed, 0 failed, 0 skipped"
     assert calls(tmp_path) == sorted(
         [f"first --tiny target={words}" for words in ("gfx90a", "gfx908 still-counter", "gfx906")]
@@ -91,8 +89,7 @@ def test_every_experiment_runs_in_all_ways(tmp_path: Path, sources: list[str]) -
 )
 def test_what_is_wrong_with_a_run_is_said(binary: dict, said: str, tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "second", **{"stderr": SPENT.format(0), **binary})
-    done = run(tmp_path, sources, "--only", "second")
-    assert done.returncode == 1
+    done = run(tmp_path, sources, "--only", "second", status=1)
     assert said in done.stdout
     assert done.stdout.splitlines()[-1] == "0 passed, 4 failed, 0 skipped"
 
@@ -100,8 +97,7 @@ def test_what_is_wrong_with_a_run_is_said(binary: dict, said: str, tmp_path: Pat
 def test_a_needless_expectation_fails(tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "first", stderr=SPENT.format(0))
     make_binary(tmp_path, "second", stderr=SPENT.format(0))
-    done = run(tmp_path, sources)
-    assert done.returncode == 1
+    done = run(tmp_path, sources, status=1)
     assert "first: LDS race in store_kernel is expected, and is not reported" in done.stdout
     assert done.stdout.splitlines()[-1] == "9 passed, 1 failed, 0 skipped"
     # Where not all of its runs were made, nothing is known of it.
@@ -148,24 +144,21 @@ def test_conflicts_are_those_that_are_said(tmp_path: Path, cycles: int, stores: 
 
 def test_what_is_not_built_is_skipped(tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "second", stderr=SPENT.format(0))
-    done = run(tmp_path, sources)
-    assert done.returncode == 0
+    done = run(tmp_path, sources, status=0)
     assert done.stdout.splitlines()[-1] == "4 passed, 0 failed, 5 skipped"
 
 
 def test_another_launcher_runs_each_line_once(tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "first")
     make_binary(tmp_path, "second", checks="1 of 2")
-    done = run(tmp_path, sources, "--launcher", "env MARK=1")
-    assert done.returncode == 1
+    done = run(tmp_path, sources, "--launcher", "env MARK=1", status=1)
     assert done.stdout.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
     assert calls(tmp_path) == ["first --tiny", "second --tiny"]
 
 
 def test_a_launcher_that_is_not_there_is_told(tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "second")
-    done = run(tmp_path, sources, "--only", "second", "--launcher", "no-such-launcher")
-    assert done.returncode == 1
+    done = run(tmp_path, sources, "--only", "second", "--launcher", "no-such-launcher", status=1)
     assert "no-such-launcher" in done.stdout
 
 
@@ -178,7 +171,7 @@ def test_every_experiment_of_the_build_is_run_but_those_that_cannot_be() -> None
     named = re.findall(
         r"^hipscope_add_experiment\(src/\S+/(\w+)\.hip", (ROOT / "CMakeLists.txt").read_text(), flags=re.MULTILINE
     )
-    listed = call(sys.executable, RUNNER, "--list", check=True).stdout.splitlines()
+    listed = call(sys.executable, RUNNER, "--list", status=0).stdout.splitlines()
     assert {line.split()[0] for line in listed} == set(named) - {"peer_copies"}
 
 
@@ -198,8 +191,7 @@ def test_what_the_shell_says_of_launchers() -> None:
 def test_shell_runs_the_list_through_the_launcher(tmp_path: Path) -> None:
     make_binary(tmp_path, "nchw_index")
     make_binary(tmp_path, "lds_latency", checks="4 of 5")
-    done = call(SCRIPTS / "test.sh", "--launcher", "env A=b", "--build", tmp_path)
-    assert done.returncode == 1
+    done = call(SCRIPTS / "test.sh", "--launcher", "env A=b", "--build", tmp_path, status=1)
     assert "experiments, run by env A=b" in done.stdout
     assert "verification: 4 of 5 checks passed" in done.stdout
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", done.stdout.splitlines()[-1])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import call, end_of, wait_for
+from conftest import Done, call, end_of, wait_for
 from conftest import start as start_program
 from test_run_all import running
 from test_tools import fake
@@ -77,8 +77,8 @@ class Bench:
         script = synthetic.SCRIPTS / "sanitize.sh"
         return start_program(script, *options, env={**os.environ, **path, **nowhere, **environment})
 
-    def run(self, *arguments: str, no_build: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        return end_of(self.start(*arguments, no_build=no_build, **environment))
+    def run(self, *arguments: str, status: int | None = None, no_build: bool = True, **environment: str) -> Done:
+        return end_of(self.start(*arguments, no_build=no_build, **environment), status)
 
     def says(self, run: str, log: str, status: int = 0) -> None:
         """What the tool writes and returns for <experiment>.<tool>.<main or waiting>."""
@@ -115,8 +115,7 @@ def table(text: str) -> dict[str, list[str]]:
 
 
 def test_all_clean(bench: Bench) -> None:
-    done = bench.run()
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = bench.run(status=0)
     assert table(done.stdout) == {name: ["clean"] * 4 for name in EXPERIMENTS}
     assert "\nAll clean.\n" in done.stdout and done.stderr == ""
     for name in EXPERIMENTS:
@@ -126,7 +125,7 @@ def test_all_clean(bench: Bench) -> None:
 
 
 def test_options_of_the_tools(bench: Bench) -> None:
-    assert bench.run("--device", "1").returncode == 0
+    bench.run("--device", "1", status=0)
     assert "--padding " in bench.call("fma_loop.memcheck.main")
     assert bench.call("fma_loop.initcheck.main").startswith("poison=no libraries=no ")
     assert "--check-api-memory-access no " in bench.call("fma_loop.initcheck.main")
@@ -147,8 +146,7 @@ def test_kernels_whose_blocks_wait_have_a_run_of_their_own(bench: Bench) -> None
 
 def test_waiting_for_ever_is_said_and_is_no_failure(bench: Bench) -> None:
     (bench.tools / "sgemm.racecheck.waiting.hangs").touch()
-    done = bench.run("--limit", "2", "--only", "sgemm", "--tools", "race")
-    assert done.returncode == 0, done.stdout
+    done = bench.run("--limit", "2", "--only", "sgemm", "--tools", "race", status=0)
     assert (
         "racecheck of the kernels of sgemm whose blocks wait (SplitAlongK), which its column leaves out: "
         "not finished\n" in done.stdout
@@ -161,80 +159,61 @@ def test_a_tool_that_fails_counts_but_for_blocks_that_wait(bench: Bench) -> None
         "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"
     )
     bench.says("sgemm.racecheck.waiting", log, status=3)
-    done = bench.run()
-    assert done.returncode == 0, done.stdout
+    done = bench.run(status=0)
     assert "which its column leaves out: the tool failed\n" in done.stdout
     bench.says("sgemm.racecheck.main", log, status=3)
-    done = bench.run()
-    assert done.returncode == 1
+    done = bench.run(status=1)
     assert table(done.stdout)["sgemm"] == ["clean", "the tool failed", "clean", "clean"]
 
 
 def test_a_hazard_between_blocks_that_wait_is_a_failure(bench: Bench) -> None:
     bench.says("sgemm.racecheck.waiting", "========= RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)\n")
-    done = bench.run()
-    assert done.returncode == 1
+    done = bench.run(status=1)
     assert table(done.stdout)["sgemm"] == ["clean"] * 4
     assert "which its column leaves out: 2 errors\n" in done.stdout and "1 of 9 runs were not clean." in done.stdout
 
 
+NOT_BEGUN = "Target application terminated before first instrumented"
+HAZARDS = "RACECHECK SUMMARY: {} displayed ({}, {} warnings)"
+
+
 @pytest.mark.parametrize(
-    "tool, log, status, cell",
+    "tool, lines, status, cell",
     [
-        ("memcheck", "========= Invalid __global__ write\n========= ERROR SUMMARY: 3 errors\n", 0, "3 errors"),
-        ("memcheck", "========= ERROR SUMMARY: 1 error\n", 0, "1 errors"),
-        ("memcheck", "========= ERROR SUMMARY: 12 errors\n", 3, "12 errors"),
-        ("racecheck", "========= RACECHECK SUMMARY: 5 hazards displayed (0 errors, 5 warnings)\n", 0, "5 errors"),
+        ("memcheck", ["Invalid __global__ write", "ERROR SUMMARY: 3 errors"], 0, "3 errors"),
+        ("memcheck", ["ERROR SUMMARY: 1 error"], 0, "1 errors"),
+        ("memcheck", ["ERROR SUMMARY: 12 errors"], 3, "12 errors"),
+        ("racecheck", [HAZARDS.format("5 hazards", "0 errors", 5)], 0, "5 errors"),
+        ("racecheck", ["Error: Race reported between Write", HAZARDS.format("1 hazard", "1 error", 0)], 0, "1 errors"),
         (
             "racecheck",
-            "========= Error: Race reported between Write access at void store_kernel(int *)+0x360\n"
-            "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n",
-            0,
-            "1 errors",
-        ),
-        (
-            "racecheck",
-            "========= Error: process didn't terminate successfully\n"
-            "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n",
+            ["Error: it didn't terminate", HAZARDS.format("0 hazards", "0 errors", 0)],
             9,
             "FAILED (status 9)",
         ),
-        ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 1, "wrong result"),
-        ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 3, "FAILED (status 3)"),
-        ("synccheck", "", 0, "FAILED (status 0)"),
-        (
-            "synccheck",
-            "========= Error: Device not supported\n========= ERROR SUMMARY: 0 errors\n",
-            0,
-            "FAILED (status 0)",
-        ),
-        (
-            "memcheck",
-            "========= Target application terminated before first instrumented API call\n"
-            "========= ERROR SUMMARY: 0 errors\n",
-            0,
-            "FAILED (status 0)",
-        ),
+        ("synccheck", ["ERROR SUMMARY: 0 errors"], 1, "wrong result"),
+        ("synccheck", ["ERROR SUMMARY: 0 errors"], 3, "FAILED (status 3)"),
+        ("synccheck", [], 0, "FAILED (status 0)"),
+        ("synccheck", ["Error: Device not supported", "ERROR SUMMARY: 0 errors"], 0, "FAILED (status 0)"),
+        ("memcheck", [f"{NOT_BEGUN} API call", "ERROR SUMMARY: 0 errors"], 0, "FAILED (status 0)"),
         (
             "initcheck",
-            "========= Uninitialized __global__ memory read of size 4 bytes\n========= ERROR SUMMARY: 1 error\n",
+            ["Uninitialized __global__ memory read of size 4 bytes", "ERROR SUMMARY: 1 error"],
             0,
             "1 errors",
         ),
         # With more errors than it prints a tool says how many it left out, in a line that begins alike.
         (
             "memcheck",
-            "========= ERROR SUMMARY: 15120 errors\n"
-            "========= ERROR SUMMARY: 5120 errors were not printed. Use --print-limit option\n",
+            ["ERROR SUMMARY: 15120 errors", "ERROR SUMMARY: 5120 errors were not printed."],
             0,
             "15120 errors",
         ),
     ],
 )
-def test_what_is_not_clean(bench: Bench, tool: str, log: str, status: int, cell: str) -> None:
-    bench.says(f"fma_loop.{tool}.main", log, status)
-    done = bench.run()
-    assert done.returncode == 1
+def test_what_is_not_clean(bench: Bench, tool: str, lines: list[str], status: int, cell: str) -> None:
+    bench.says(f"fma_loop.{tool}.main", "".join(f"========= {line}\n" for line in lines), status)
+    done = bench.run(status=1)
     expected = ["clean"] * 4
     expected[TOOLS.index(tool)] = cell
     assert table(done.stdout) == {"fma_loop": expected, "sgemm": ["clean"] * 4}
@@ -243,37 +222,32 @@ def test_what_is_not_clean(bench: Bench, tool: str, log: str, status: int, cell:
 
 def test_a_tool_that_leaves_no_log(bench: Bench) -> None:
     (bench.tools / "fma_loop.memcheck.main.no_log").touch()
-    done = bench.run()
-    assert done.returncode == 1
+    done = bench.run(status=1)
     assert table(done.stdout)["fma_loop"] == ["FAILED (status 0)", "clean", "clean", "clean"]
     assert done.stderr == ""
 
 
 def test_initcheck_leaves_the_missing_poison_alone(bench: Bench) -> None:
     bench.says("fma_loop.initcheck.main", "========= ERROR SUMMARY: 0 errors\n", status=1)
-    done = bench.run()
-    assert done.returncode == 0, done.stdout
+    bench.run(status=0)
 
 
 def test_a_run_that_does_not_end(bench: Bench) -> None:
     (bench.tools / "fma_loop.synccheck.main.hangs").touch()
-    done = bench.run("--limit", "1")
-    assert done.returncode == 1
+    done = bench.run("--limit", "1", status=1)
     assert table(done.stdout)["fma_loop"] == ["clean"] * 3 + ["not finished"]
     assert not [line for line in running() if str(bench.build) in line]
 
 
 def test_an_older_log_does_not_count(bench: Bench) -> None:
-    assert bench.run().returncode == 0
+    bench.run(status=0)
     (bench.tools / "compute-sanitizer").write_text("#!/bin/sh\nexit 0\n")
-    done = bench.run()
-    assert done.returncode == 1
+    done = bench.run(status=1)
     assert table(done.stdout)["fma_loop"] == ["FAILED (status 0)"] * 4
 
 
 def test_some_tools_and_experiments(bench: Bench) -> None:
-    done = bench.run("--tools", "^(mem|sync)", "--only", "fma", "-j", "1")
-    assert done.returncode == 0
+    done = bench.run("--tools", "^(mem|sync)", "--only", "fma", "-j", "1", status=0)
     assert table(done.stdout) == {"fma_loop": ["clean", "not run", "not run", "clean"]}
 
 
@@ -293,14 +267,13 @@ def test_some_tools_and_experiments(bench: Bench) -> None:
     ],
 )
 def test_bad_usage(bench: Bench, arguments: list[str], part: str) -> None:
-    done = bench.run(*arguments)
-    assert done.returncode == 2
+    done = bench.run(*arguments, status=2)
     assert done.stderr.startswith("sanitize.sh: ") and part in done.stderr and done.stderr.count("\n") == 1
     assert done.stdout == ""
 
 
 def test_help() -> None:
-    done = call(synthetic.SCRIPTS / "sanitize.sh", "--help", check=True)
+    done = call(synthetic.SCRIPTS / "sanitize.sh", "--help", status=0)
     assert done.stdout.startswith("Runs every kernel") and "--limit SECONDS" in done.stdout
 
 
@@ -308,29 +281,26 @@ def test_no_sanitizer(bench: Bench) -> None:
     (bench.tools / "compute-sanitizer").unlink()
     for name in ("bash", "dirname", "sed", "grep", "env"):
         (bench.tools / name).symlink_to(shutil.which(name) or "")
-    done = bench.run(PATH=str(bench.tools))
-    assert done.returncode == 77
+    done = bench.run(PATH=str(bench.tools), status=77)
     assert done.stderr == "sanitize.sh: there is no compute-sanitizer here; the CUDA toolkit has it.\n"
 
 
 def test_no_device(bench: Bench) -> None:
     (bench.build / "bin" / "devices.status").write_text("77")
-    done = bench.run()
-    assert done.returncode == 77
+    done = bench.run(status=77)
     assert "no NVIDIA GPU" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_no_gpu_no_build(bench: Bench) -> None:
     fake(bench.tools, "nvidia-smi", "exit 9")
-    done = bench.run(no_build=False)
-    assert done.returncode == 77
+    done = bench.run(no_build=False, status=77)
     assert "nvidia-smi lists none" in done.stderr and "Building" not in done.stdout
 
 
 def test_a_waiting_kernel_that_is_called_otherwise(bench: Bench) -> None:
     fake(bench.build / "bin", "sgemm", FAKE_BINARY.replace("SplitAlongK", "Split"))
-    done = bench.run()
-    assert done.returncode == 2 and "no kernel of sgemm has 'SplitAlongK'" in done.stderr
+    done = bench.run(status=2)
+    assert "no kernel of sgemm has 'SplitAlongK'" in done.stderr
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])

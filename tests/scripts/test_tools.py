@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import call, program
+from conftest import Done, call, program
 from synthetic import SCRIPTS
 
 # What the scripts themselves call; the rest of the system is hidden from them.
@@ -31,12 +31,11 @@ def fake(folder: Path, name: str, body: str = "") -> None:
     program(folder / name, f"#!/bin/bash\n{body}\n")
 
 
-def run(script: str, path: Path | str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(script: str, path: Path | str, *arguments: str, status: int | None = None, **environment: str) -> Done:
     """Runs a script with this PATH, with no toolkit but those on it."""
     nowhere = {"ROCM_PATH": "/nonexistent", "CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
-    return call(
-        SCRIPTS / script, *arguments, env={"PATH": str(path), **nowhere, **environment}, stdin=subprocess.DEVNULL
-    )
+    env = {"PATH": str(path), **nowhere, **environment}
+    return call(SCRIPTS / script, *arguments, status=status, env=env, stdin=subprocess.DEVNULL)
 
 
 def backend(tools: Path, **environment: str) -> str:
@@ -148,8 +147,7 @@ def test_find_python_refuses_what_is_no_module(tools: Path) -> None:
 
 def test_find_python_ignores_files_of_the_current_folder(tools: Path, tmp_path: Path) -> None:
     (tmp_path / "no_such_module.py").touch()
-    done = call(SCRIPTS / "find_python.sh", "no_such_module", cwd=tmp_path, env={"PATH": str(tools)})
-    assert done.returncode == 1
+    call(SCRIPTS / "find_python.sh", "no_such_module", cwd=tmp_path, env={"PATH": str(tools)}, status=1)
 
 
 def debian(tools: Path, installed: str, unknown: str = "none") -> None:
@@ -175,44 +173,34 @@ def calls(tools: Path) -> str:
     return log.read_text() if log.exists() else ""
 
 
-def test_setup_check_lists_what_is_missing(tools: Path) -> None:
-    debian(tools, "[!h]*")
-    done = run("setup.sh", tools, "--check")
-    assert done.returncode == 1
-    assert "missing: hipcc\n" in done.stdout
-    assert "already there: g++ cmake" in done.stdout and "llvm-17-tools" in done.stdout
-    assert calls(tools) == ""
+HIPCC_MISSING, ALL_BUT_THREE = "[!h]*", "[!hs]*"
 
 
-def test_setup_with_everything_there(tools: Path) -> None:
-    debian(tools, "*")
-    for arguments in ([], ["--check"]):
-        done = run("setup.sh", tools, *arguments)
-        assert done.returncode == 0 and "nothing to install\n" in done.stdout
-    assert calls(tools) == ""
-
-
-def test_setup_installs_what_is_missing(tools: Path) -> None:
-    debian(tools, "[!hs]*")
-    done = run("setup.sh", tools)
-    assert done.returncode == 0
-    assert "installing: hipcc shellcheck slurm-wlm\n" in done.stdout
-    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends hipcc shellcheck slurm-wlm")
-
-
-def test_setup_names_what_the_release_lacks(tools: Path) -> None:
-    debian(tools, "[!hs]*", unknown="hipcc")
-    done = run("setup.sh", tools)
-    assert done.returncode == 1
-    assert "has no package named: hipcc\n" in done.stderr
-    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck slurm-wlm")
-
-
-def test_setup_wants_no_browser_where_there_is_none(tools: Path) -> None:
-    debian(tools, "[!c]*", unknown="chromium*")
-    done = run("setup.sh", tools)
-    assert "chromium" not in done.stdout + done.stderr + calls(tools)
-    assert done.returncode == 0 and "installing: cmake clang-format clang-tidy\n" in done.stdout
+@pytest.mark.parametrize(
+    "installed, unknown, arguments, status, said, asked",
+    [
+        (HIPCC_MISSING, "none", ["--check"], 1, "missing: hipcc\n", ""),
+        (HIPCC_MISSING, "none", ["--check"], 1, "already there: g++ cmake", ""),
+        (HIPCC_MISSING, "none", ["--check"], 1, "llvm-17-tools", ""),
+        ("*", "none", [], 0, "nothing to install\n", ""),
+        ("*", "none", ["--check"], 0, "nothing to install\n", ""),
+        (ALL_BUT_THREE, "none", [], 0, "installing: hipcc shellcheck slurm-wlm\n", "hipcc shellcheck slurm-wlm"),
+        (ALL_BUT_THREE, "hipcc", [], 1, "has no package named: hipcc\n", "shellcheck slurm-wlm"),
+        # No browser is wanted where there is none.
+        ("[!c]*", "chromium*", [], 0, "installing: cmake clang-format clang-tidy\n", "cmake clang-format clang-tidy"),
+    ],
+)
+def test_setup(
+    tools: Path, installed: str, unknown: str, arguments: list[str], status: int, said: str, asked: str
+) -> None:
+    debian(tools, installed, unknown)
+    done = run("setup.sh", tools, *arguments, status=status)
+    text = done.stdout + done.stderr
+    assert said in text and not (unknown == "chromium*" and "chromium" in text)
+    if asked:
+        assert calls(tools).splitlines()[-1].endswith(f"--no-install-recommends {asked}")
+    else:
+        assert calls(tools) == ""
 
 
 def test_setup_for_one_backend(tools: Path) -> None:
@@ -248,8 +236,7 @@ def test_setup_takes_rocm_for_the_hip_packages(tools: Path, tmp_path: Path) -> N
 
 
 def test_setup_without_apt(tools: Path) -> None:
-    done = run("setup.sh", tools)
-    assert done.returncode == 1
+    done = run("setup.sh", tools, status=1)
     assert "Needed (by their Debian names): g++ cmake" in done.stdout
     assert "no apt-get" in done.stderr and done.stderr.count("\n") == 1
     assert "pip install --user cmake ninja -r requirements.txt" in done.stderr
@@ -264,8 +251,7 @@ def test_setup_as_a_plain_user_says_what_works_without(tools: Path, sudo: str | 
         fake(tools, "sudo", sudo)
     for name in ("g++", "cmake", "make"):
         fake(tools, name)
-    done = run("setup.sh", tools)
-    assert done.returncode == 1
+    done = run("setup.sh", tools, status=1)
     assert "missing: hipcc" in done.stdout and "needed to build" not in done.stdout
     assert (
         "setup.sh: installing needs root, and sudo does not give it here. Without that CMake downloads"
@@ -277,8 +263,8 @@ def test_setup_as_a_plain_user_says_what_works_without(tools: Path, sudo: str | 
 def test_setup_when_apt_fails(tools: Path) -> None:
     debian(tools, "[!h]*")
     fake(tools, "apt-get", "[[ $1 == update ]] || exit 100")
-    done = run("setup.sh", tools)
-    assert done.returncode == 1 and "could not install" in done.stderr
+    done = run("setup.sh", tools, status=1)
+    assert "could not install" in done.stderr
 
 
 def test_setup_calls_no_sudo_as_root(tools: Path) -> None:
@@ -291,6 +277,6 @@ def test_setup_calls_no_sudo_as_root(tools: Path) -> None:
 def test_setup_usage(tools: Path) -> None:
     assert run("setup.sh", tools, "--bogus").returncode == 2
     for arguments in (["--for"], ["--for", "vulkan"]):
-        done = run("setup.sh", tools, *arguments)
-        assert done.returncode == 2 and done.stderr.count("\n") == 1 and "--for" in done.stderr
+        done = run("setup.sh", tools, *arguments, status=2)
+        assert done.stderr.count("\n") == 1 and "--for" in done.stderr
     assert "--check" in run("setup.sh", tools, "--help").stdout

@@ -19,26 +19,8 @@ NamedItem = TypeVar("NamedItem", bound="Measurement | Value | Sweep | Inference"
 # Units of what a compiler, a library or a driver decides and no clock measures: any change of these is one.
 # Errors in eps are left out: they are of random inputs, and verification has a bound for them.
 COUNTED = frozenset(
-    {
-        "FMAs",
-        "blocks",
-        "blocks/CU",
-        "bytes",
-        "bytes per thread",
-        "bytes/thread",
-        "dwords",
-        "per access",
-        "per block",
-        "per launch",
-        "per sum",
-        "per thread",
-        "planes",
-        "registers",
-        "stages",
-        "ulp",
-        "verified",
-        "waves/CU",
-    }
+    "FMAs, blocks, blocks/CU, bytes, bytes per thread, bytes/thread, dwords, per access, per block, per launch, "
+    "per sum, per thread, planes, registers, stages, ulp, verified, waves/CU".split(", ")
 )
 # Units of what the device's own counter measured, of which lower is better. Beside a measurement they say
 # what that says; alone they are all there is, and their noise is not known.
@@ -86,14 +68,9 @@ class _Comparer:
     """Compares the results of one experiment: of the first run of each side, and the times of all runs."""
 
     def __init__(
-        self,
-        experiment: str,
-        threshold: float,
-        into: Comparison,
-        times: list[Time],
-        runs: tuple[Sequence[Result], Sequence[Result]],
+        self, threshold: float, into: Comparison, times: list[Time], runs: tuple[Sequence[Result], Sequence[Result]]
     ) -> None:
-        self.experiment, self.threshold, self.into, self.times = experiment, threshold, into, times
+        self.experiment, self.threshold, self.into, self.times = runs[0][0].name, threshold, into, times
         self.runs = [[_items(run, lambda row: row.measurements) for run in side] for side in runs]
         self.values = [[_items(run, lambda row: row.values) for run in side] for side in runs]
 
@@ -105,19 +82,9 @@ class _Comparer:
         for missing, there, into in ((new, old, self.into.only_old), (old, new, self.into.only_new)):
             into.extend(f"{self.experiment}/{place}{key[0]}" for key in there if key not in missing)
 
-    def add(
-        self,
-        place: tuple[str, str, str],
-        unit: str,
-        old: Any,
-        new: Any,
-        change: float | None,
-        noise: float | None,
-        verdict: str,
-        cycles: float | None = None,
-    ) -> None:
+    def add(self, place: tuple[str, str, str], unit: str, old: Any, new: Any, verdict: str, **more: Any) -> None:
         """Notes a comparison of `place`: sweep, row and what of it."""
-        self.into.changes.append(Change(self.experiment, *place, unit, old, new, change, noise, verdict, cycles))
+        self.into.changes.append(Change(self.experiment, *place, unit, old, new, verdict=verdict, **more))
 
     def measurement(self, key: Key, label: str) -> None:
         """A time: the medians of the samples, or of the runs' medians, against the noise of both sides."""
@@ -126,17 +93,10 @@ class _Comparer:
         before, after = (statistics.median(side) for side in medians)
         change, noise = relative_change(before, after), relative_noise(old, new)
         old_cycles, new_cycles = map(_median_cycles, (old, new))
-        sweep, name = key[0], old[0].name
-        self.add(
-            (sweep, label, name),
-            old[0].unit,
-            before,
-            after,
-            change,
-            noise,
-            verdict_of(change, noise, self.threshold),
-            None if old_cycles is None or new_cycles is None else relative_change(old_cycles, new_cycles),
-        )
+        cycles = None if old_cycles is None or new_cycles is None else relative_change(old_cycles, new_cycles)
+        sweep, name, verdict = key[0], old[0].name, verdict_of(change, noise, self.threshold)
+        more = {"change": change, "noise": noise, "cycles": cycles}
+        self.add((sweep, label, name), old[0].unit, before, after, verdict, **more)
         self.note((self.experiment, sweep, name), medians[0], medians[1])
 
     def note(self, place: many.Place, old: list[float], new: list[float]) -> None:
@@ -150,7 +110,8 @@ class _Comparer:
         old, new = ([one for one in side if one is not None] for side in found)
         before, after = statistics.median(old), statistics.median(new)
         change = relative_change(before, after)
-        self.add((key[0], row, key[-2]), unit, before, after, change, None, verdict_of(change, None, self.threshold))
+        verdict = verdict_of(change, None, self.threshold)
+        self.add((key[0], row, key[-2]), unit, before, after, verdict, change=change)
         self.note((self.experiment, key[0], key[-2]), old, new)
 
     def value(self, key: Key, row: str, old: Value, new: Value, is_alone: bool) -> None:
@@ -158,13 +119,12 @@ class _Comparer:
         before, after, unit = old.value, new.value, new.unit
         place = (key[0], row, old.name)
         if (before is None) != (after is None) or old.unit != unit:
-            self.add(place, unit, before, after, None, None, CHANGED)
+            self.add(place, unit, before, after, CHANGED)
         elif before is None or after is None:
             return
         elif unit in COUNTED:
-            self.add(
-                place, unit, before, after, relative_change(before, after), None, SAME if before == after else CHANGED
-            )
+            verdict = SAME if before == after else CHANGED
+            self.add(place, unit, before, after, verdict, change=relative_change(before, after))
         elif unit in DURATIONS and is_alone:
             self.duration(key, row, unit)
 
@@ -184,7 +144,7 @@ class _Comparer:
         if before is not None and after is not None:
             change = relative_change(before, after)
             is_same = abs(change) <= self.threshold and old.unit == new.unit
-        self.add(("inferred", "", old.name), new.unit, before, after, change, None, SAME if is_same else CHANGED)
+        self.add(("inferred", "", old.name), new.unit, before, after, SAME if is_same else CHANGED, change=change)
 
     def verification(self, old: Result, new: Result) -> None:
         """Whether all that the kernels computed was right."""
@@ -192,7 +152,7 @@ class _Comparer:
             "failed" if one.status == "failed" or one.verification.failures else "passed" for one in (old, new)
         )
         verdict = SAME if before == after else WORSE if after == "failed" else BETTER
-        self.add(("verification", "", "status"), "", before, after, None, None, verdict)
+        self.add(("verification", "", "status"), "", before, after, verdict)
 
     def result(self, old: Result, new: Result) -> None:
         self.verification(old, new)
@@ -261,7 +221,7 @@ def compare(old: Sequence[Sequence[Result]], new: Sequence[Sequence[Result]], th
     shared = [name for name in before if name in after]
     for name in shared:
         runs = (before[name], after[name])
-        _Comparer(name, threshold, found, times, runs).result(runs[0][0], runs[1][0])
+        _Comparer(threshold, found, times, runs).result(runs[0][0], runs[1][0])
         for sentence in dict.fromkeys(
             sentence for one in runs[0] for other in runs[1] for sentence in _differences(one, other)
         ):

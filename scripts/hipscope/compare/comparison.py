@@ -29,9 +29,9 @@ class Change:
     unit: str
     old: float | str | None
     new: float | str | None
-    change: float | None
-    noise: float | None
-    verdict: str
+    change: float | None = None
+    noise: float | None = None
+    verdict: str = SAME
     cycles: float | None = None
 
     @property

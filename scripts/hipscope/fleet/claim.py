@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -66,16 +67,13 @@ class Claim:
     def _create(self) -> bool:
         """Makes the file; False where there is one."""
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            with open(self.path, "x", encoding="utf-8") as file:
+                file.write(self.text)
         except FileExistsError:
             return False
         except OSError as error:
-            raise FleetError(f"{self.path} cannot be written: {error.strerror}.", 3) from error
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.text)
-        except OSError as error:
-            self.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.path.unlink()
             raise FleetError(f"{self.path} cannot be written: {error.strerror}.", 3) from error
         return True
 
@@ -124,10 +122,8 @@ class Claim:
         """Says, every few seconds, that this run lives."""
         if time.monotonic() - self.touched > TOUCH_EVERY_S:
             self.touched = time.monotonic()
-            try:
+            with contextlib.suppress(OSError):  # what it measures is still worth to be written
                 os.utime(self.path)
-            except OSError:
-                pass  # what it measures is still worth to be written
 
     def release(self) -> None:
         """Ends the claim, if the file is still this run's."""

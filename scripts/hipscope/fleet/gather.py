@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +25,11 @@ class Card:
     node: str
     slot: int
     gpu: Gpu | None
-    state: str
-    cause: str = ""
-    sentences: list[str] = field(default_factory=list)
-    verdict: Verdict | None = None
+    verdict: Verdict
 
     @property
-    def key(self) -> str:
-        """What no other GPU of the fleet is called."""
-        return f"{self.node}/{layout.gpu_name(self.slot)}"
+    def state(self) -> str:
+        return self.verdict.status
 
     @property
     def uuid(self) -> str:
@@ -63,8 +59,7 @@ class Fleet:
         fullest = max((card.gpu for card in self.cards if card.gpu), key=lambda gpu: len(gpu.metrics), default=None)
         names = dict.fromkeys(fullest.metrics if fullest else ())
         for card in self.cards:
-            if card.gpu:
-                names.update(dict.fromkeys(card.gpu.metrics))
+            names.update(dict.fromkeys(card.gpu.metrics if card.gpu else ()))
         for name in names:
             found = [card.gpu.metrics.get(name) if card.gpu else None for card in self.cards]
             yield name, next(metric for metric in found if metric), found
@@ -85,8 +80,8 @@ class Fleet:
                         card.node,
                         str(card.slot),
                         card.uuid or (card.gpu.identity.slot if card.gpu else ""),
-                        card.cause,
-                        "; ".join(card.sentences[:6]),
+                        card.verdict.cause,
+                        "; ".join(card.verdict.sentences[:6]),
                     ]
                     for card in self.cards
                     if card.state == state
@@ -95,11 +90,7 @@ class Fleet:
         yield (
             "Settings of a minority",
             ["node", "GPU", "setting"],
-            [
-                [card.node, str(card.slot), "; ".join(card.verdict.drift)]
-                for card in self.cards
-                if card.verdict and card.verdict.drift
-            ],
+            [[card.node, str(card.slot), "; ".join(card.verdict.drift)] for card in self.cards if card.verdict.drift],
         )
 
 
@@ -115,18 +106,16 @@ def read_baseline(path: Path | None) -> dict[str, Any] | None:
 
 def _card(node: Node, slot: int, gpu: Gpu | None, verdict: Verdict | None, unread: str) -> Card:
     """What the node and the statistics say of one GPU, the worse of both."""
-    card = Card(node.name, slot, gpu, verdict.status if verdict else FAIL, verdict=verdict)
-    if verdict:
-        card.cause, card.sentences = verdict.cause, list(verdict.sentences)
+    said = verdict or Verdict(f"{node.name}/{layout.gpu_name(slot)}", FAIL, "")
     trouble = nodes.trouble_of(node, slot) or unread or ("" if gpu else "no results")
     if trouble:
         kind, _, rest = trouble.partition(": ")
-        card.state = FAIL
+        said.status = FAIL
         # Wrong values are told by the results, too, and better.
-        if card.cause != "wrong values":
-            card.cause = "; ".join(filter(None, [kind, card.cause]))
-            card.sentences.insert(0, rest or trouble)
-    return card
+        if said.cause != "wrong values":
+            said.cause = "; ".join(filter(None, [kind, said.cause]))
+            said.sentences.insert(0, rest or trouble)
+    return Card(node.name, slot, gpu, said)
 
 
 def gather(
@@ -148,7 +137,7 @@ def gather(
     ]
     for card in cards:
         if card.state in (SUSPECT, FAIL):
-            known[card.node].worsen(card.state, f"gpu {card.slot}: {card.cause or card.state}")
+            known[card.node].worsen(card.state, f"gpu {card.slot}: {card.verdict.cause or card.state}")
         else:
             known[card.node].state = nodes.worst([known[card.node].state, card.state])
     groups = cohorts.form(list(gpus.values()), baseline)
@@ -165,7 +154,7 @@ def _doubled(cards: Sequence[Card]) -> list[str]:
     seen: dict[str, list[str]] = {}
     for card in cards:
         if card.uuid:
-            seen.setdefault(card.uuid, []).append(card.key)
+            seen.setdefault(card.uuid, []).append(card.verdict.key)
     return [f"{uuid} is told of more than one place: {', '.join(keys)}" for uuid, keys in seen.items() if len(keys) > 1]
 
 

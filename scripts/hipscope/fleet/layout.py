@@ -31,11 +31,7 @@ NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 
 class FleetError(BadInput):
-    """Why it cannot go on, as one sentence; `status` is the program's."""
-
-    def __init__(self, sentence: str, status: int = 2) -> None:
-        super().__init__(sentence)
-        self.status = status
+    """Why a run or report cannot go on."""
 
 
 def now() -> str:
@@ -88,9 +84,7 @@ def write_files(files: Mapping[Path, bytes | Path | None]) -> None:
     try:
         write_together(files)
     except OSError as error:
-        raise FleetError(
-            f"{error.filename or next(iter(files))} cannot be written: {error.strerror}.", _status(error)
-        ) from error
+        raise FleetError(f"{error.filename} cannot be written: {error.strerror}.", _status(error)) from error
 
 
 def make_folder(path: Path) -> None:

@@ -161,47 +161,31 @@ SOURCES = (
 SOAK_EXPERIMENT = "soak"
 
 
-def _noise(kind: str, spread: float) -> float:
-    """By the interquartile range of a run's samples, and not less than runs of one card differ by."""
-    return max(LEAST_NOISE[kind], spread / QUARTILES_TO_DEVIATION)
-
-
-def _clock_of(source: Source, clocks: Sequence[float]) -> tuple[str, Metric]:
-    """The clock that a source's metric ran at."""
-    metric = Metric(statistics.median(clocks), CLOCK, HIGHER, LEAST_NOISE[CLOCK], "MHz", source.group)
-    return source.name + CLOCK_OF, metric
-
-
-def _of_measurement(source: Source, measurement: Json) -> Iterator[tuple[str, Metric]]:
-    """Cycles and their clock; the time alone where no clock was measured."""
-    time, clock = measurement["median"], measurement["shader_mhz"]
-    noise = _noise(source.kind, measurement["relative_spread"])
-    if not clock:
-        yield source.name, Metric(time, source.kind, LOWER, noise, "s", source.group)
-        return
-    yield source.name, Metric(1e6 * time * clock, source.kind, LOWER, noise, "cycles", source.group)
-    yield _clock_of(source, [clock])
-
-
-def _of_value(source: Source, row: Json, value: Json) -> Iterator[tuple[str, Metric]]:
-    """A value, whose noise is that of the time it follows from: its own where there is one of its name."""
-    times = {one["name"]: one["relative_spread"] for one in row["measurements"]}
-    spread = times.get(f"{source.what} time", times.get("time", 0.0))
-    better = LOWER if value["unit"] in ("cycles", "ns", "us", "ms", "s") else HIGHER
-    noise = _noise(source.kind, spread)
-    yield source.name, Metric(value["value"], source.kind, better, noise, value["unit"], source.group)
+def _of_row(source: Source, row: Json) -> dict[str, Metric]:
+    """A value, whose noise is that of the time it follows from (its own where there is one of its name), else a
+    measurement, in cycles where its clock is known; and the clock. The noise is by the interquartile range of the run's
+    samples, and not less than runs of one card differ by.
+    """
+    times = {one["name"]: one for one in row["measurements"]}
     clocks = [one["shader_mhz"] for one in row["measurements"] if one["shader_mhz"]]
+    told = next((one for one in row["values"] if one["name"] == source.what and one["value"]), None)
+    if told:
+        value, unit = told["value"], told["unit"]
+        time = times.get(f"{source.what} time", times.get("time", {"relative_spread": 0.0}))
+    elif source.what in times:
+        time = times[source.what]
+        value, unit, clocks = time["median"], "s", [time["shader_mhz"]] if time["shader_mhz"] else []
+        if clocks:
+            value, unit = 1e6 * value * clocks[0], "cycles"
+    else:
+        return {}
+    better = LOWER if unit in ("cycles", "ns", "us", "ms", "s") else HIGHER
+    noise = max(LEAST_NOISE[source.kind], time["relative_spread"] / QUARTILES_TO_DEVIATION)
+    found = {source.name: Metric(value, source.kind, better, noise, unit, source.group)}
     if source.kind == CYCLES and clocks:
-        yield _clock_of(source, clocks)
-
-
-def _of_row(source: Source, row: Json) -> Iterator[tuple[str, Metric]]:
-    for measurement in row["measurements"]:
-        if measurement["name"] == source.what:
-            yield from _of_measurement(source, measurement)
-    for value in row["values"]:
-        if value["name"] == source.what and value["value"]:
-            yield from _of_value(source, row, value)
+        clock = statistics.median(clocks)
+        found[source.name + CLOCK_OF] = Metric(clock, CLOCK, HIGHER, LEAST_NOISE[CLOCK], "MHz", source.group)
+    return found
 
 
 def _row(data: Json, source: Source) -> Json | None:

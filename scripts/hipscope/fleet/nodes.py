@@ -15,12 +15,13 @@ from hipscope.results.door import BadInput
 from . import layout
 from .node import GOOD
 from .store import Place
-from .verdicts import FAIL, PASS, SUSPECT
+from .verdicts import FAIL, PASS, SUSPECT, UNJUDGED
 
-# From good to bad, with what is between: too few GPUs to tell, no trouble seen.
-UNJUDGED = "unjudged"
+# From good to bad.
 STATES = (PASS, UNJUDGED, SUSPECT, FAIL)
 NEVER = "never"
+
+Json = dict[str, Any]
 
 
 def worst(states: Sequence[str]) -> str:
@@ -28,36 +29,13 @@ def worst(states: Sequence[str]) -> str:
     return max(states, key=STATES.index, default=PASS)
 
 
-@dataclass(frozen=True)
-class Slot:
-    """A GPU that the node has listed, the worst that happened on it, and the last run."""
-
-    index: int
-    state: str
-    message: str
-    last: str
-
-
-@dataclass(frozen=True)
-class Record:
-    """What a node says of its run, or of that which confirms, as far as the report takes it."""
-
-    tier: str
-    began: str
-    interruptions: int
-    status: str
-    message: str
-    gpus: tuple[Slot, ...]
-
-
 @dataclass
 class Node:
-    """A node: how its run stands, and the state that the report gives it, with its reasons."""
+    """A node: its file and that of the run which confirms, and the state that the report gives it, with its reasons."""
 
     name: str
-    status: str
-    record: Record | None = None
-    confirm: Record | None = None
+    record: Json | None = None
+    confirm: Json | None = None
     state: str = PASS
     reasons: list[str] = field(default_factory=list)
     is_expected: bool = True
@@ -68,35 +46,31 @@ class Node:
         self.reasons.append(reason)
 
     @property
+    def status(self) -> str:
+        return self.record["status"] if self.record else NEVER
+
+    @property
     def slots(self) -> list[int]:
-        return [gpu.index for gpu in self.record.gpus] if self.record else []
+        return [gpu["index"] for gpu in self.record["gpus"]] if self.record else []
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Path) -> Json:
     """A node's file; raises BadInput."""
-    told: dict[str, Any] = door.read_json(path, layout.NODE_SCHEMA)
-    lasts = ["".join(f"{run['phase']} {run['experiment']}" for run in gpu["runs"][-1:]) for gpu in told["gpus"]]
-    gpus = [Slot(gpu["index"], gpu["state"], gpu["message"], last) for gpu, last in zip(told["gpus"], lasts)]
-    if len({gpu.index for gpu in gpus}) < len(gpus):
+    record: Json = door.read_json(path, layout.NODE_SCHEMA)
+    if len({gpu["index"] for gpu in record["gpus"]}) < len(record["gpus"]):
         raise BadInput(f"{path} lists a GPU twice.")
-    kept = {name: told[name] for name in ("tier", "began", "interruptions", "status", "message")}
-    return Record(**kept, gpus=tuple(gpus))
+    return record
 
 
 def _read(folder: Path, name: str) -> Node:
-    node = Node(name, NEVER)
+    node = Node(name)
     try:
         node.record = read_record(folder / layout.NODE_FILE)
-        node.status = node.record.status
         if os.path.lexists(folder / layout.CONFIRM_FILE):
             node.confirm = read_record(folder / layout.CONFIRM_FILE)
     except BadInput as error:
         node.worsen(FAIL, str(error))
     return node
-
-
-def _short(name: str) -> str:
-    return name.partition(".")[0]
 
 
 def read_nodes(folder: Path, expected: Mapping[str, int | None] | None) -> dict[str, Node]:
@@ -112,18 +86,18 @@ def read_nodes(folder: Path, expected: Mapping[str, int | None] | None) -> dict[
         raise BadInput(f"{place} holds no node's results.")
     nodes = {name: _read(place / name, name) for name in names}
     # A list may have a node's short name, and the node its long one.
-    short = {_short(name): name for name in names}
+    short = {name.partition(".")[0]: name for name in names}
     for name in expected or ():
         there = name if name in nodes else short.get(name) if "." not in name else None
         if there is None:
-            nodes[name] = Node(name, NEVER)
+            nodes[name] = Node(name)
             nodes[name].worsen(FAIL, "never reported")
     if expected is not None:
-        known = set(expected) | {_short(name) for name in expected}
+        known = set(expected) | {name.partition(".")[0] for name in expected}
         for name, node in nodes.items():
-            node.is_expected = name in known or _short(name) in expected
+            node.is_expected = name in known or name.partition(".")[0] in expected
     for node in nodes.values():
-        _judge(node, (expected or {}).get(node.name, (expected or {}).get(_short(node.name))))
+        _judge(node, (expected or {}).get(node.name, (expected or {}).get(node.name.partition(".")[0])))
     _compare_counts(nodes.values(), expected or {})
     return dict(sorted(nodes.items(), key=lambda pair: formats.by_number(pair[0])))
 
@@ -134,31 +108,25 @@ def _judge(node: Node, count: int | None) -> None:
     if record is None:
         return
     if node.status == layout.STARTED:
-        last = [gpu.last for gpu in record.gpus if gpu.last]
+        last = [f"{run['phase']} {run['experiment']}" for gpu in record["gpus"] for run in gpu["runs"][-1:]]
         behind = f", last heard of after {last[-1]}" if last else ""
-        node.worsen(FAIL, f"began at {record.began} and did not end{behind}")
+        node.worsen(FAIL, f"began at {record['began']} and did not end{behind}")
     elif node.status == layout.FAILED:
-        node.worsen(FAIL, record.message or "its run failed")
+        node.worsen(FAIL, record["message"] or "its run failed")
     if count is not None and len(node.slots) != count:
         node.worsen(FAIL, f"has {layout.counted(len(node.slots), 'GPU')}, and {count} are expected")
-    if record.interruptions:
-        node.reasons.append(f"was interrupted {layout.counted(record.interruptions, 'time')} and went on")
+    if record["interruptions"]:
+        node.reasons.append(f"was interrupted {layout.counted(record['interruptions'], 'time')} and went on")
 
 
 def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | None]) -> None:
     """A node with fewer GPUs than most has lost one."""
     finished = [node for node in nodes if node.status == layout.FINISHED]
-    if not finished:
-        return
-    usual, often = Counter(len(node.slots) for node in finished).most_common(1)[0]
-    if 2 * often <= len(finished):
-        return
-    for node in finished:
-        if len(node.slots) < usual and expected.get(node.name) is None:
-            node.worsen(
-                SUSPECT,
-                f"has {layout.counted(len(node.slots), 'GPU')}, and {often} of {len(finished)} nodes have {usual}",
-            )
+    for usual, often in Counter(len(node.slots) for node in finished).most_common(1):
+        for node in finished if 2 * often > len(finished) else ():
+            if len(node.slots) < usual and expected.get(node.name) is None:
+                has = layout.counted(len(node.slots), "GPU")
+                node.worsen(SUSPECT, f"has {has}, and {often} of {len(finished)} nodes have {usual}")
 
 
 def places(folder: Path, nodes: Mapping[str, Node]) -> Iterator[Place]:
@@ -179,7 +147,7 @@ def places(folder: Path, nodes: Mapping[str, Node]) -> Iterator[Place]:
 def trouble_of(node: Node, slot: int) -> str:
     """What went wrong when a GPU was measured; empty if nothing did."""
     for record in filter(None, (node.record, node.confirm)):
-        for gpu in record.gpus:
-            if gpu.index == slot and gpu.state != GOOD:
-                return f"{gpu.state}: {gpu.message or 'nothing more is told'}"
+        for gpu in record["gpus"]:
+            if gpu["index"] == slot and gpu["state"] != GOOD:
+                return f"{gpu['state']}: {gpu['message'] or 'nothing more is told'}"
     return ""

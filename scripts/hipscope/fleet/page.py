@@ -100,10 +100,10 @@ def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
         "node": _packed("I", (places[card.node] for card in fleet.cards)),
         "slot": _packed("H", (card.slot for card in fleet.cards)),
         "state": _packed("B", (STATES.index(card.state) for card in fleet.cards)),
-        "cohort": _packed("H", (of_group.get(card.verdict.cohort, 0) if card.verdict else 0 for card in fleet.cards)),
+        "cohort": _packed("H", (of_group.get(card.verdict.cohort, 0) for card in fleet.cards)),
         "uuid": [card.uuid for card in fleet.cards],
         "pci": [card.gpu.identity.slot if card.gpu else "" for card in fleet.cards],
-        "cause": {str(number): card.cause for number, card in enumerate(fleet.cards) if card.cause},
+        "cause": {str(number): one.verdict.cause for number, one in enumerate(fleet.cards) if one.verdict.cause},
         "metrics": [
             {
                 "name": name,

@@ -19,9 +19,8 @@ from . import expected, layout, nodes, page, store, verdicts
 from .gather import Card, Fleet, gather, read_baseline
 from .nodes import STATES
 from .store import Store
-from .verdicts import FAIL, PASS, SUSPECT
+from .verdicts import FAIL, PASS, SUSPECT, UNJUDGED
 
-UNJUDGED = nodes.UNJUDGED
 CONFIRM_LIST = "confirm.txt"
 DIGITS = 6
 
@@ -39,12 +38,11 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
             "node": card.node,
             "slot": card.slot,
             "state": card.state,
-            "cause": card.cause,
-            "sentences": card.sentences,
+            "cause": card.verdict.cause,
+            "sentences": card.verdict.sentences,
         }
         if card.gpu:
             entry["identity"] = {key: value for key, value in asdict(card.gpu.identity).items() if value != ""}
-        if card.verdict:
             entry["cohort"] = card.verdict.cohort
             entry["drift"] = card.verdict.drift
             entry["findings"] = [
@@ -70,7 +68,7 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
                 "name": node.name,
                 "state": node.state,
                 "status": node.status,
-                "tier": node.record.tier if node.record else None,
+                "tier": node.record["tier"] if node.record else None,
                 "expected": node.is_expected,
                 "reasons": node.reasons,
             }
@@ -97,7 +95,7 @@ def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
     for state in STATES:
         names = fleet.nodes_that(state)
         files[f"{state}.txt"] = _lines(names) if names or state != UNJUDGED else None
-    again = verdicts.to_measure_again([card.verdict for card in fleet.cards if card.verdict and card.state != FAIL])
+    again = verdicts.to_measure_again([card.verdict for card in fleet.cards])
     lines = sorted(
         (key.rpartition("/gpu-") for key in again), key=lambda parts: (formats.by_number(parts[0]), int(parts[2]))
     )
@@ -209,9 +207,7 @@ HELP = {
 def as_prometheus(fleet: Fleet) -> str:
     """hipscope.prom, for the textfile collector of Prometheus' node exporter."""
     made = calendar.timegm(time.strptime(fleet.made, "%Y-%m-%dT%H:%M:%SZ"))
-    told = [
-        (card, one) for card in fleet.cards if card.verdict and card.state != "pass" for one in card.verdict.findings
-    ]
+    told = [(card, one) for card in fleet.cards if card.state != PASS for one in card.verdict.findings]
     models = [card.gpu.identity.model if card.gpu else "" for card in fleet.cards]
     samples: dict[str, list[tuple[float, Mapping[str, object]]]] = {
         "hipscope_fleet_gpus": [(fleet.count(state), {"state": state}) for state in STATES],

@@ -13,24 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import cohorts, verdicts
-from .metrics import (
-    BYTES,
-    CLOCK,
-    CLOCK_OF,
-    COMPUTE,
-    COPY,
-    CYCLES,
-    HIGHER,
-    LDS,
-    LEAST_NOISE,
-    LINK,
-    LOWER,
-    MATRIX,
-    MEMORY,
-    Gpu,
-    Identity,
-    Metric,
-)
+from .metrics import CLOCK, CLOCK_OF, CYCLES, HIGHER, LEAST_NOISE, LOWER, SOURCES, Gpu, Identity, Metric
 
 SIZES = (8, 16, 32, 128, 1000, 10000)
 SPREADS = (0.002, 0.005, 0.01, 0.02, 0.03)
@@ -45,9 +28,8 @@ SEED = 20261122
 GPUS_PER_CELL = 5000
 BASELINE_GPUS = 128
 # What is bound by the clock gives cycles and a clock; the rest is as it is whatever the clock.
-BY_CYCLES = {"FP32 FMA": COMPUTE, "matrix FP16": MATRIX, "LDS latency": LDS, "memory latency": MEMORY}
-BY_BYTES = {"memory read": (MEMORY, BYTES), "memory write": (MEMORY, BYTES), "copy to the device": (LINK, COPY)}
-NAMES = (*BY_CYCLES, *BY_BYTES)
+CLOCKED = ("FP32 FMA", "matrix FP16", "LDS latency", "memory latency")
+NAMES = (*CLOCKED, "memory read", "memory write", "copy to the device")
 
 Rule = Callable[[Sequence[Gpu]], set[str]]
 
@@ -92,7 +74,7 @@ class Card:
         own = world.spread * (1 - world.clock_part) ** 0.5
         self.clock = 1 + clock - world.gradient * slot / (GPUS_PER_NODE - 1)
         # Memory and link have clocks of their own, which nobody measures: all of their spread is their own.
-        self.rates = {name: 1 + world.draw(numbers) * (own if name in BY_CYCLES else world.spread) for name in NAMES}
+        self.rates = {name: 1 + world.draw(numbers) * (own if name in CLOCKED else world.spread) for name in NAMES}
         if fault and fault.metric == CLOCK:
             self.clock *= 1 - fault.deficit
         elif fault:
@@ -101,16 +83,14 @@ class Card:
     def run(self) -> dict[str, Metric]:
         """One measurement of all metrics."""
         gauss, found = self.numbers.gauss, {}
-        for name, group in BY_CYCLES.items():
-            rate = self.rates[name] * self._luck()
-            clock = self.clock * (1 + gauss(0, LEAST_NOISE[CLOCK]))
-            found[name] = Metric(
-                1e6 / rate * (1 + gauss(0, LEAST_NOISE[CYCLES])), CYCLES, LOWER, LEAST_NOISE[CYCLES], "cycles", group
-            )
-            found[name + CLOCK_OF] = Metric(1980 * clock, CLOCK, HIGHER, LEAST_NOISE[CLOCK], "MHz", group)
-        for name, (group, kind) in BY_BYTES.items():
-            rate = self.rates[name] * self._luck() * (1 + gauss(0, LEAST_NOISE[kind]))
-            found[name] = Metric(4600 * rate, kind, HIGHER, LEAST_NOISE[kind], "GB/s", group)
+        for name, group, kind in ((one.name, one.group, one.kind) for one in SOURCES if one.name in NAMES):
+            rate, noise = self.rates[name] * self._luck(), LEAST_NOISE[kind]
+            if kind == CYCLES:
+                clock = self.clock * (1 + gauss(0, LEAST_NOISE[CLOCK]))
+                found[name] = Metric(1e6 / rate * (1 + gauss(0, noise)), kind, LOWER, noise, "cycles", group)
+                found[name + CLOCK_OF] = Metric(1980 * clock, CLOCK, HIGHER, LEAST_NOISE[CLOCK], "MHz", group)
+            else:
+                found[name] = Metric(4600 * (rate * (1 + gauss(0, noise))), kind, HIGHER, noise, "GB/s", group)
         return found
 
     def _luck(self) -> float:
@@ -152,11 +132,8 @@ def make(
 
 def rates(gpu: Gpu) -> dict[str, float]:
     """What a tool that measures times sees."""
-    found = {}
-    for name in NAMES:
-        metric = gpu.metrics[name]
-        found[name] = gpu.metrics[name + CLOCK_OF].value / metric.value if name in BY_CYCLES else metric.value
-    return found
+    values = {name: metric.value for name, metric in gpu.metrics.items()}
+    return {name: values[name + CLOCK_OF] / values[name] if name in CLOCKED else values[name] for name in NAMES}
 
 
 def _under(gpus: Sequence[Gpu], floor: Callable[[list[float]], float]) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hipscope.results.records import Device, Inference, Link, Result
@@ -156,35 +156,26 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
 }
 
 
-@dataclass
-class _Found:
-    """The inferences of one parameter, from results of one variant, in the order of the results."""
-
-    name: str
-    variant: str
-    entry: Entry
-    inferences: list[tuple[Result, Inference]] = field(default_factory=list)
-
-
 ENTRIES = [entry for entries in GROUPS.values() for entry in entries]
+# The inferences of an entry, with their results: by the parameter's name and variant, in the order of the results.
+Found = dict[tuple[str, str], list[tuple[Result, Inference]]]
 
 
 def _variant(result: Result) -> str:
     return result.name.partition(".")[2]
 
 
-def _collect(results: Sequence[Result]) -> list[_Found]:
-    """The card's inferences by parameter and variant, in the order of their first appearance."""
-    found: dict[tuple[Entry, str, str], _Found] = {}
+def _collect(results: Sequence[Result]) -> dict[Entry, Found]:
+    """The card's inferences by entry."""
+    found: dict[Entry, Found] = {entry: {} for entry in ENTRIES}
     for result in results:
         for inference in result.inferences:
             for entry in ENTRIES:
                 name = entry.match(result.experiment, inference.name)
                 if name is not None:
-                    one = found.setdefault((entry, name, _variant(result)), _Found(name, _variant(result), entry))
-                    one.inferences.append((result, inference))
+                    found[entry].setdefault((name, _variant(result)), []).append((result, inference))
                     break
-    return list(found.values())
+    return found
 
 
 def _said(value: float | None) -> float | None:
@@ -230,49 +221,39 @@ def _sources_disagree(readings: list[Json], tolerance: float) -> bool:
     return bool(values) and (differs(values[0], values[-1], tolerance) or differs(values[-1], values[0], tolerance))
 
 
-class _Card:
-    """Makes a card's parts of the results of one folder."""
+def _parameter(
+    entry: Entry, key: tuple[str, str], told: Sequence[tuple[Result, Inference]], results: Sequence[Result]
+) -> Json:
+    """One parameter, by its name and variant, with all that was read of it, and what its sources left out."""
+    name, variant = key
+    device_says = _said(entry.driver(results[0].device)) if entry.driver else None
+    readings = [_reading(*pair, entry.tolerance, device_says) for pair in told]
+    status = "not measured"
+    if readings:
+        status = "found" if any(item["value"] is not None for item in readings) else "not found"
+    sources_disagree = _sources_disagree(readings, entry.tolerance)
+    ran = {result.experiment for result in results if _variant(result) == variant}
+    silent = [one for one, _ in entry.inferences if one not in {result.experiment for result, _ in told}]
+    return {
+        "name": name,
+        "variant": variant,
+        "status": status,
+        "tolerance": entry.tolerance,
+        "driver": device_says,
+        "disagreement": sources_disagree or any(item["disagrees_with_driver"] for item in readings),
+        "sources_disagree": sources_disagree,
+        "readings": readings,
+        "missing": [
+            {"experiment": one, "reason": "no such inference" if one in ran else "no result"} for one in silent
+        ],
+    }
 
-    def __init__(self, results: Sequence[Result]) -> None:
-        self.results = results
-        self.found = _collect(results)
-        self.ran = {(result.experiment, _variant(result)) for result in results}
 
-    def parameter(self, one: _Found) -> Json:
-        """One parameter with all that was read of it, and what its sources left out."""
-        entry = one.entry
-        device_says = _said(entry.driver(self.results[0].device)) if entry.driver else None
-        readings = [_reading(*pair, entry.tolerance, device_says) for pair in one.inferences]
-        told = {result.experiment for result, _ in one.inferences}
-        status = "not measured"
-        if readings:
-            status = "found" if any(item["value"] is not None for item in readings) else "not found"
-        sources_disagree = _sources_disagree(readings, entry.tolerance)
-        return {
-            "name": one.name,
-            "variant": one.variant,
-            "status": status,
-            "tolerance": entry.tolerance,
-            "driver": device_says,
-            "disagreement": sources_disagree or any(item["disagrees_with_driver"] for item in readings),
-            "sources_disagree": sources_disagree,
-            "readings": readings,
-            "missing": [
-                {
-                    "experiment": experiment,
-                    "reason": "no such inference" if (experiment, one.variant) in self.ran else "no result",
-                }
-                for experiment, _ in entry.inferences
-                if experiment not in told
-            ],
-        }
-
-    def of_entry(self, entry: Entry) -> list[Json]:
-        """All parameters of an entry; the one that was not measured when there is none."""
-        found = [one for one in self.found if one.entry is entry]
-        if all(one.variant for one in found):
-            found = [_Found(entry.name_of(GENERIC), "", entry), *found]
-        return [self.parameter(one) for one in found]
+def _parameters(entry: Entry, found: Found, results: Sequence[Result]) -> list[Json]:
+    """All parameters of an entry; the one that was not measured when there is none."""
+    if all(variant for _, variant in found):
+        found = {(entry.name_of(GENERIC), ""): [], **found}
+    return [_parameter(entry, key, told, results) for key, told in found.items()]
 
 
 def _experiment(result: Result) -> Json:
@@ -302,7 +283,7 @@ def make_card(results: Sequence[Result]) -> Json | None:
     """The card as results/card-schema.json describes it; None on the CPU, of which nothing is inferred."""
     if shared.is_host(results):
         return None
-    card = _Card(results)
+    found = _collect(results)
     ran = {result.experiment for result in results}
     wanted = dict.fromkeys(experiment for entry in ENTRIES for experiment, _ in entry.inferences)
     return {
@@ -310,5 +291,8 @@ def make_card(results: Sequence[Result]) -> Json | None:
         "device": _device(results[0].device),
         "experiments": [_experiment(result) for result in results],
         "experiments_without_result": [name for name in wanted if name not in ran],
-        **{group: [one for entry in entries for one in card.of_entry(entry)] for group, entries in GROUPS.items()},
+        **{
+            group: [one for entry in entries for one in _parameters(entry, found[entry], results)]
+            for group, entries in GROUPS.items()
+        },
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import matplotlib
@@ -158,30 +160,24 @@ def _draw_matrix(axes: Any, matrix: Matrix) -> None:
         side.set_visible(False)
 
 
-def _plot_matrix(sweep: Sweep, matrix: Matrix) -> bytes:
-    side = 1.6 + CELL_INCHES * len(matrix.devices)
-    with matplotlib.rc_context(STYLE):
-        figure, axes = pyplot.subplots(figsize=(max(side, FIGURE_INCHES[0] / 2), side), layout="constrained")
-        _draw_matrix(axes, matrix)
-        heading = formats.heading(sweep.headline, matrix.unit, str)
-        axes.set_title(formats.short(heading, LONGEST_TITLE), fontsize=12, loc="left")
-        return to_svg(figure)
-
-
-def _plot_map(sweep: Sweep, curves: Curves) -> bytes:
+def _draw_map(axes: Any, sweep: Sweep, curves: Curves) -> None:
     """A field for each companion (a line) at each point (a column), side by side whatever their x."""
     columns = list(curves.points)
     fields = [[one.points.get(index, math.nan) for index in columns] for one in curves.companions]
+    image = axes.imshow(fields, cmap="cividis", aspect="auto", interpolation="none")
+    step = math.ceil(len(columns) / MOST_TICKS)
+    axes.set_xticks(range(0, len(columns), step), [sweep.rows[index].label for index in columns[::step]])
+    step = math.ceil(len(fields) / MOST_TICKS)
+    axes.set_yticks(range(0, len(fields), step), [one.name for one in curves.companions[::step]])
+    axes.set_xlabel(formats.heading(sweep.axis.name, sweep.axis.unit, str))
+    axes.figure.colorbar(image, ax=axes, label=formats.heading(sweep.headline, curves.unit, str))
+
+
+def _plot(size: tuple[float, float], title: str, draw: Callable[[Any], None]) -> bytes:
     with matplotlib.rc_context(STYLE):
-        figure, axes = pyplot.subplots(figsize=FIGURE_INCHES, layout="constrained")
-        image = axes.imshow(fields, cmap="cividis", aspect="auto", interpolation="none")
-        step = math.ceil(len(columns) / MOST_TICKS)
-        axes.set_xticks(range(0, len(columns), step), [sweep.rows[index].label for index in columns[::step]])
-        step = math.ceil(len(fields) / MOST_TICKS)
-        axes.set_yticks(range(0, len(fields), step), [one.name for one in curves.companions[::step]])
-        axes.set_xlabel(formats.heading(sweep.axis.name, sweep.axis.unit, str))
-        figure.colorbar(image, ax=axes, label=formats.heading(sweep.headline, curves.unit, str))
-        axes.set_title(formats.short(sweep.title or sweep.name, LONGEST_TITLE), fontsize=12, loc="left")
+        figure, axes = pyplot.subplots(figsize=size, layout="constrained")
+        draw(axes)
+        axes.set_title(formats.short(title, LONGEST_TITLE), fontsize=12, loc="left")
         return to_svg(figure)
 
 
@@ -192,12 +188,14 @@ def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:
     """
     matrix = matrix_of(sweep)
     if matrix is not None:
-        return _plot_matrix(sweep, matrix)
-    found = curves_of(sweep)
+        side = 1.6 + CELL_INCHES * len(matrix.devices)
+        size, heading = (max(side, FIGURE_INCHES[0] / 2), side), formats.heading(sweep.headline, matrix.unit, str)
+        return _plot(size, heading, partial(_draw_matrix, matrix=matrix))
+    found, title = curves_of(sweep), sweep.title or sweep.name
     if found is None:
         return None
     if found.is_map:
-        return _plot_map(sweep, found)
+        return _plot(FIGURE_INCHES, title, partial(_draw_map, sweep=sweep, curves=found))
     unit, bars = found.unit, found.is_bars
     others = found.published + ([] if bars else found.companions)
     series = [Series(formats.short(device), found.points), *others]
@@ -208,13 +206,13 @@ def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:
     size = FIGURE_INCHES
     if bars:
         size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(_rows_with_bars(series)) * max(1, 0.7 * len(series)))
-    with matplotlib.rc_context(STYLE):
-        figure, axes = pyplot.subplots(figsize=size, layout="constrained")
+    xs = [sweep.rows[index].x for index in found.points]
+
+    def draw(axes: Any) -> None:
         (_draw_bars if bars else _draw_curves)(axes, sweep, series, label)
         if not bars:
-            xs = [sweep.rows[index].x for index in found.points]
             _draw_marks(axes, [mark for mark in marks if min(xs) <= mark.x <= max(xs)])
-        axes.set_title(formats.short(sweep.title or sweep.name, LONGEST_TITLE), fontsize=12, loc="left")
         if len(series) > 1:
             axes.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=10)
-        return to_svg(figure)
+
+    return _plot(size, title, draw)

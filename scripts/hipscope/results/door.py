@@ -29,10 +29,12 @@ LONG_NUMBER = re.compile(r"\d{19}|[eE]\+?\d{3}")
 
 
 class BadInput(Exception):
-    """What cannot be read, as one sentence, on one line whatever the names."""
+    """What cannot be read, as one sentence on one line, whatever the names; its status, if the program's is another."""
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, sentence: str, status: int | None = None) -> None:
         super().__init__(formats.plain(sentence))
+        if status is not None:
+            self.status = status
 
 
 def one_line(text: str) -> str:

@@ -28,6 +28,7 @@ def write_together(files: Mapping[Path, bytes | Path | None]) -> None:
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     asides: dict[Path, Path] = {}
+    path = Path()
     try:
         for path, content in files.items():
             target = _target_of(path)
@@ -37,11 +38,13 @@ def write_together(files: Mapping[Path, bytes | Path | None]) -> None:
         for path, content in files.items():
             if isinstance(content, bytes) and _is_special(path):
                 _write_special(path, content)
-        for target, aside in asides.items():
-            os.replace(aside, target)
+        for path, aside in asides.items():
+            os.replace(aside, path)
         for path, content in files.items():
             if content is None:
                 path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         for aside in asides.values():
             aside.unlink(missing_ok=True)
@@ -57,7 +60,7 @@ def _target_of(path: Path) -> Path:
     target = Path(os.path.realpath(path))
     for wrong, number in ((target.is_symlink(), errno.ELOOP), (target.is_dir(), errno.EISDIR)):
         if wrong:
-            raise OSError(number, os.strerror(number), str(path))
+            raise OSError(number, os.strerror(number))
     return target
 
 
