@@ -43,6 +43,7 @@ CHINESE = {
     "cp.async, ldmatrix and mma.sync, sm_80 and later": "cp.async、ldmatrix 和 mma.sync，sm_80 及以后",
     "tensor copies, sm_90 and later": "张量拷贝，sm_90 及以后",
     "wgmma and tensor copies, sm_90 alone": "wgmma 和张量拷贝，只有 sm_90",
+    "MFMA, transposing loads from LDS, of gfx950 alone": "MFMA，从 LDS 转置装入，只有 gfx950",
     "MFMA, loads from memory to LDS, which RDNA 3 and 4 lack": "MFMA，从内存直接装入 LDS，RDNA 3 和 4 没有",
 }
 
