@@ -62,6 +62,7 @@ CHINESE = {
     "LDS of other blocks (clusters), sm_90 and later": "其他块的 LDS（簇），sm_90 及以后",
     "LDS that is hardly less than the registers": "几乎和寄存器一样大的 LDS",
     "the same, and an instruction that fetches to L2 and waits for nothing": "同上，再加一条取到 L2 而什么都不等的指令",
+    "MFMA, transposing loads from LDS, of gfx950 alone": "MFMA，从 LDS 转置装入，只有 gfx950",
     "MFMA, loads from memory to LDS, which RDNA 3 and 4 lack": "MFMA，从内存直接装入 LDS，RDNA 3 和 4 没有",
 }
 

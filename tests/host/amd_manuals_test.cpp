@@ -11,6 +11,7 @@
 // LLVM's AMDGPU/SIDefines.h, namespace Hwreg.
 #include <gtest/gtest.h>
 #include <hipscope/compute_unit.h>
+#include <hipscope/transposing_loads.h>
 
 #include <cmath>
 #include <map>
@@ -255,6 +256,27 @@ TEST(AmdManuals, RegisterFieldsAreThePublishedOnes) {
   // s_getreg's SIMM16: size - 1 in 15:11, first bit in 10:6, register in 5:0.
   constexpr hipscope::RegisterField field = {.number = 4, .first_bit = 8, .bits = 8};
   EXPECT_EQ(field.operand(), 7 << 11 | 8 << 6 | 4);
+}
+
+// CDNA 4's manual, 11.4: of 16 k the first of two loads that transpose brings 0 to 3 and 8 to 11,
+// the second the others. A lane names four neighbours along n, and gets four along k of one column.
+TEST(AmdManuals, LoadsThatTransposeBringAnOperandOfMfma) {
+  for (const unsigned load : {0U, 1U}) {
+    std::set<unsigned> all_k;
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      for (unsigned element = 0; element < 4; ++element) {
+        const hipscope::NamedValue from = hipscope::transposed_from(lane, element);
+        EXPECT_EQ(from.lane / 16, lane / 16);
+        const hipscope::PlaceAlongK named = hipscope::named_by(from.lane, load);
+        const mr::Place wanted = mr::MfmaFp16Wide::b_place(lane, 4 * load + element);
+        EXPECT_EQ(named.k, wanted.row) << lane << ", " << element;
+        EXPECT_EQ(named.column + from.value, wanted.column) << lane << ", " << element;
+        all_k.insert(named.k);
+      }
+    }
+    EXPECT_EQ(all_k, load == 0 ? (std::set<unsigned>{0, 1, 2, 3, 8, 9, 10, 11})
+                               : (std::set<unsigned>{4, 5, 6, 7, 12, 13, 14, 15}));
+  }
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 # that the build has left beside OBJECT, or, where that is empty, what is compiled here. Then no wave may come to
 # a barrier with stores to LDS in flight, as lds_waits.py reads it, but for loads to LDS in the kernels that the lines
 # LDS-AHEAD of compiled_code.check name, so many barriers later; and those that its line HAND-OVERS names must hand over
-# as hand_overs.py reads it. Where CHECKS is empty, that alone is checked.
+# as hand_overs.py reads it, to other devices those of DEVICE-HAND-OVERS. Where CHECKS is empty, that alone is checked.
 cmake_minimum_required(VERSION 3.24)
 include(${CMAKE_CURRENT_LIST_DIR}/assembly.cmake)
 file(MAKE_DIRECTORY ${FOLDER})
@@ -31,4 +31,8 @@ endif()
 named_kernels(${folder} HAND-OVERS kernels)
 if(kernels)
   check_paths(hand_overs.py ${kernels})
+endif()
+named_kernels(${folder} DEVICE-HAND-OVERS kernels)
+if(kernels)
+  check_paths(hand_overs.py --devices ${kernels})
 endif()

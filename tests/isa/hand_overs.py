@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds assembly for AMD GPUs to this: what a block hands over to another one is there when that one looks.
 
-Usage: hand_overs.py REGEX FILE...
+Usage: hand_overs.py [--devices] REGEX FILE...
 
 Looked at are the kernels whose names the regular expression matches; of each of its alternatives one must hand over,
 where there is code of any. In memory a block hands over by a mark, which is an atomic, or a store that says for whom it
@@ -10,6 +10,9 @@ ended, and where each XCD has an L2 (gfx94x, gfx950) that must have been written
 returns or a load past the CU's cache, no plain load may come before that cache has been emptied. What a fence of agent
 scope is on each generation: AMDGPUUsage, "Memory Model", and for gfx12, whose L2 all CUs share, LLVM's
 SIMemoryLegalizer.cpp (global_wb is for the scope of the system alone).
+With --devices another device looks for what a kernel has stored, and that itself is the mark: before the kernel looks
+in its turn all its stores must have ended, and where an L2 may hold them back (gfx90a, gfx94x, gfx950) that must have
+been written back for the system.
 Followed are all ways through a kernel. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lds_waits import Function, followers, read_functions
@@ -64,6 +67,9 @@ GENERATIONS = {
     "gfx12": _generation(r"TH_ATOMIC_RETURN", r"scope:SCOPE_(?:DEV|SYS)", r"scope:SCOPE_(?:DEV|SYS)",
                          r"s_wait_storecnt(?:_dscnt)? 0x0", _NEVER, (r"global_inv scope:SCOPE_(?:DEV|SYS)",)),
 }
+# Where a fence for the system does more than one for the agent.
+_WRITES_BACK_FOR_SYSTEM = {"gfx90a": r"buffer_wbl2\b", "gfx94": r"buffer_wbl2 .*\bsc0 sc1\b",
+                           "gfx95": r"buffer_wbl2 .*\bsc0 sc1\b"}
 _TARGET = re.compile(r'\.amdgcn_target "amdgcn-amd-amdhsa--(gfx\w+)')
 _ATOMIC = re.compile(r"(?:global|flat|buffer)_atomic_")
 _TAKES = re.compile(r"\w+_atomic_cmpswap")  # what another block has told: a look, no mark
@@ -86,8 +92,9 @@ class State:
 class Flow:
     """What an instruction does to that, on one generation."""
 
-    def __init__(self, generation: Generation) -> None:
+    def __init__(self, generation: Generation, for_devices: bool = False) -> None:
         self.generation = generation
+        self.for_devices = for_devices
 
     def is_mark(self, instruction: str) -> bool:
         """Whether it tells others."""
@@ -103,6 +110,9 @@ class Flow:
 
     def fault(self, instruction: str, state: State) -> str:
         """What is wrong with coming to it like that."""
+        if self.for_devices:
+            waits = self.is_look(instruction) and state.own > THERE
+            return "looks while its own stores may not be there yet" if waits else ""
         if self.is_mark(instruction) and max(state.own, state.of_block) > THERE:
             return "tells others of stores that may not be there yet"
         if _LOAD.match(instruction) and not self.is_look(instruction) and state.old:
@@ -115,7 +125,7 @@ class Flow:
         own, of_block, old = state.own, state.of_block, state.old
         if self.is_look(instruction):
             old = frozenset(range(len(caches)))
-        elif _STORE.match(instruction) and not self.is_mark(instruction):
+        elif _STORE.match(instruction) and (self.for_devices or not self.is_mark(instruction)):
             own = UNDER_WAY
         elif self.generation.write_back.match(instruction):
             own = min(own, ON_ITS_WAY)
@@ -152,9 +162,8 @@ def note_places(function: Function, text: str, generation: Generation) -> None:
             function.code[i] += " to one place"
 
 
-def faults(function: Function, generation: Generation) -> dict[int, str]:
+def faults(function: Function, flow: Flow) -> dict[int, str]:
     """The places in a kernel with what is wrong there."""
-    flow = Flow(generation)
     found: dict[int, str] = {}
     seen: set[tuple[int, State]] = set()
     waiting = [(0, State())]
@@ -173,12 +182,14 @@ def faults(function: Function, generation: Generation) -> dict[int, str]:
 
 def main() -> int:
     """Checks each file."""
-    if len(sys.argv) < 3:
+    for_devices = "--devices" in sys.argv[1:2]
+    words = sys.argv[2 if for_devices else 1:]
+    if len(words) < 2:
         print("hand_overs.py: a regular expression and assembly are to be named.", file=sys.stderr)
         return 2
-    alternatives = sys.argv[1].split("|")
+    alternatives = words[0].split("|")
     bad = 0
-    for file in map(Path, sys.argv[2:]):
+    for file in map(Path, words[1:]):
         text = file.read_text(encoding="utf-8")
         target = _TARGET.search(text)
         names = [name for name in GENERATIONS if target and target[1].startswith(name)]
@@ -186,22 +197,26 @@ def main() -> int:
             print(f"hand_overs.py: {file}: of no generation that is known here", file=sys.stderr)
             return 2
         generation = GENERATIONS[max(names, key=len)]
-        flow = Flow(generation)
+        for name in _WRITES_BACK_FOR_SYSTEM if for_devices else ():
+            if target and target[1].startswith(name):
+                generation = replace(generation, write_back=re.compile(_WRITES_BACK_FOR_SYSTEM[name]))
+        flow = Flow(generation, for_devices)
         handing_over: dict[str, bool] = {}
-        for function in read_functions(text, with_memory=True):
+        for function in read_functions(text, with_memory=True, with_barrier=not for_devices):
             matching = [alternative for alternative in alternatives if re.search(alternative, function.name)]
             if not matching:
                 continue
             note_places(function, text, generation)
-            hands_over = any(map(flow.is_mark, function.code)) and any(map(flow.is_look, function.code))
+            tells = _STORE.match if for_devices else flow.is_mark
+            hands_over = any(map(tells, function.code)) and any(map(flow.is_look, function.code))
             handing_over |= {each: hands_over or handing_over.get(each, False) for each in matching}
-            for place, fault in sorted(faults(function, generation).items()):
+            for place, fault in sorted(faults(function, flow).items()):
                 line = text.count("\n", 0, function.places[place]) + 1
                 print(f"{file}:{line}: {function.name} {fault}")
                 bad += 1
         idle = [each for each, hands_over in handing_over.items() if not hands_over]
         # Those for devices of another kind are a trap, without a barrier.
-        are_traps = "\ts_trap" in text and re.search(sys.argv[1], text)
+        are_traps = "\ts_trap" in text and re.search(words[0], text)
         for name in idle if handing_over or are_traps else alternatives:
             print(f"{file}: no kernel like '{name}' hands anything over")
             bad += 1

@@ -69,8 +69,8 @@ class Function:
     labels: dict[str, int] = field(default_factory=dict)
 
 
-def read_functions(text: str, with_memory: bool = False) -> list[Function]:
-    """The functions with a barrier of a compiler's assembly; `with_memory`: with all accesses to memory."""
+def read_functions(text: str, with_memory: bool = False, with_barrier: bool = True) -> list[Function]:
+    """The functions (with a barrier) of a compiler's assembly; `with_memory`: with all accesses to memory."""
     functions: list[Function] = []
     for name in _FUNCTION.findall("\n" + text):
         begin = text.find(f"\n{name}:")
@@ -79,7 +79,7 @@ def read_functions(text: str, with_memory: bool = False) -> list[Function]:
         begin += len(name) + 2
         end = _END_OF_FUNCTION.search(text, begin)
         stop = end.start() if end else len(text)
-        if text.find("s_barrier", begin, stop) < 0:
+        if with_barrier and text.find("s_barrier", begin, stop) < 0:
             continue
         function = Function(name)
         with_memory_too = with_memory or _LOAD_TO_LDS.search(text, begin, stop)

@@ -94,6 +94,8 @@ MUTATIONS = (
     Mutation("no acquire in grid_sync's barriers", "gfx1201", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID),
     Mutation("no release in sgemm 19's hand-over", "gfx942", "sgemm", SPLIT, *RELEASE),
     Mutation("no acquire in sgemm 19's hand-over", "gfx942", "sgemm", SPLIT, *ACQUIRE),
+    Mutation("no fence after peer_copies' flag", "gfx942", "peer_copies",
+             "src/9-transfers-and-sync/peer_copies/peer_latency.h", "  __threadfence_system();\n", ""),
 )
 
 

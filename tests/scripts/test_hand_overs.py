@@ -13,7 +13,7 @@ ROOT = synthetic.REPOSITORY
 
 
 def check(
-    tmp_path: Path, target: str, code: str, regex: str = "tile", more: str = ""
+    tmp_path: Path, target: str, code: str, regex: str = "tile", more: str = "", options: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     lines = "\n".join(line if line.startswith(".L") else f"\t{line}" for line in code.strip().splitlines())
     path = tmp_path / "kernels.s"
@@ -22,7 +22,7 @@ def check(
         f"\ts_endpgm\n\t.section\t.rodata\n{more}",
         encoding="utf-8",
     )
-    return synthetic.run("hand_overs.py", regex, path)
+    return synthetic.run("hand_overs.py", *options, regex, path)
 
 
 # What all waves do: store, wait, meet; one tells another block, waits for the next one, and all load what that stored.
@@ -153,6 +153,33 @@ def test_the_hardwares_barrier_of_all_blocks_is_both(tmp_path: Path) -> None:
     assert check(tmp_path, "gfx90a", code.format(**GFX9)).returncode == 0
     assert OLD in check(tmp_path, "gfx90a", code.format(**{**GFX9, "acquire": "s_nop 0"})).stdout
     assert NOT_THERE in check(tmp_path, "gfx90a", code.format(**{**GFX9, "release": "s_nop 0"})).stdout
+
+
+FENCE_FOR_DEVICES = {
+    "gfx900": "s_waitcnt vmcnt(0)",
+    "gfx90a": "buffer_wbl2\ns_waitcnt vmcnt(0)",
+    "gfx942": "buffer_wbl2 sc0 sc1\ns_waitcnt vmcnt(0)",
+    "gfx1030": "s_waitcnt_vscnt null, 0x0",
+    "gfx1201": "s_wait_storecnt 0x0",
+}
+
+
+@pytest.mark.parametrize("target", FENCE_FOR_DEVICES)
+def test_a_flag_for_another_device_has_left_before_a_kernel_looks_at_its_own(tmp_path: Path, target: str) -> None:
+    parts = TARGETS[target]
+    code = ".LBB0_1:\n{look}\ns_cbranch_execnz .LBB0_1\n{mark}\n{fence}\ns_cbranch_execnz .LBB0_1\n{mark}"
+    store = parts["mark"] if "_store_" in parts["mark"] else parts["store"]
+    fence = FENCE_FOR_DEVICES[target]
+
+    def checked(fence: str, code: str = code) -> tuple[int, int]:
+        text = code.format(look=parts["look"], mark=store, fence=fence)
+        done = check(tmp_path, target, text, options=("--devices",))
+        return done.returncode, done.stdout.count("looks while its own stores may not be there yet")
+
+    assert checked(fence) == (0, 0)
+    for part in fence.splitlines():
+        assert checked(fence.replace(part, "s_nop 0")) == (1, 1), part
+    assert checked(fence, "{mark}\n{fence}")[0] == 1  # it looks at nothing
 
 
 def test_what_is_named_must_hand_something_over(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ struct MfmaShape : FormatsOf<factor, sum> {
   __host__ __device__ static Place b_place(unsigned lane, unsigned element) {
     return {lane / Side * PerLane + element, lane % Side};
   }
-  __host__ __device__ static Place sum_place(unsigned lane, unsigned element) {
+  __host__ __device__ static constexpr Place sum_place(unsigned lane, unsigned element) {
     constexpr unsigned parts = lanes / Side;
     constexpr bool is_four_apart = sum.bits == 64;
     const unsigned row = is_four_apart

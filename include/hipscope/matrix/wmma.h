@@ -48,7 +48,7 @@ struct WmmaShape : FormatsOf<factor, sum> {
   __host__ __device__ static Place b_place(unsigned lane, unsigned element) {
     return {is_doubled ? element : 8 * (lane / 16) + element, lane % 16};
   }
-  __host__ __device__ static Place sum_place(unsigned lane, unsigned element) {
+  __host__ __device__ static constexpr Place sum_place(unsigned lane, unsigned element) {
     return {is_doubled ? 2 * element + lane / 16 : 8 * (lane / 16) + element, lane % 16};
   }
   static constexpr const char* family = "WMMA";

@@ -24,55 +24,20 @@ inline constexpr gemm::Needs mfma = {
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
-#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
-    defined(__gfx950__)
-#define HIPSCOPE_HAS_MFMA
-#endif
-
-inline constexpr unsigned mfma_lanes = 64;
-
-/// One lane's 4 of the 16 x 16 sums: value i is in row 4 i + lane / 16 and in column lane % 16.
-#if defined(__HIP_DEVICE_COMPILE__)
-using MfmaSums = double __attribute__((ext_vector_type(4)));
-#else
-using MfmaSums = double[4];
-#endif
-
-/// sums += A's column of row lane % 16 and k lane / 16, times B's row of that k and column
-/// lane % 16.
-__device__ inline void multiply_add_mfma([[maybe_unused]] MfmaSums& sums, [[maybe_unused]] double a,
-                                         [[maybe_unused]] double b) {
-#if defined(HIPSCOPE_HAS_MFMA)
-  sums = __builtin_amdgcn_mfma_f64_16x16x4f64(a, b, sums, 0, 0, 0);
-#elif !defined(__HIP_DEVICE_COMPILE__)
-  __shared__ double a_of_lanes[staged_threads];
-  __shared__ double b_of_lanes[staged_threads];
-  const unsigned lane = threadIdx.x % mfma_lanes;
-  const unsigned first = threadIdx.x - lane;
-  a_of_lanes[threadIdx.x] = a;
-  b_of_lanes[threadIdx.x] = b;
-  __syncthreads();
-  for (unsigned i = 0; i < 4; ++i) {
-    for (unsigned k = 0; k < 4; ++k) {
-      sums[i] +=
-          a_of_lanes[first + k * 16 + 4 * i + lane / 16] * b_of_lanes[first + k * 16 + lane % 16];
-    }
-  }
-  __syncthreads();
-#endif
-}
-
 /// A wave's 64 x 64 of the tile: 4 x 4 instructions' sums.
 class MfmaPart {
  public:
-  static constexpr unsigned pieces = 4;                // instructions in each direction
-  static constexpr unsigned groups = pieces * pieces;  // of sums, each of an instruction
-  static constexpr unsigned group_sums = 4;            // in it
+  using Code = matrix_rate::MfmaFp64;
+  static constexpr unsigned pieces = 4;                       // instructions in each direction
+  static constexpr unsigned groups = pieces * pieces;         // of sums, each of an instruction
+  static constexpr unsigned group_sums = Code::sum_elements;  // in it
   static constexpr unsigned blocks_per_unit = 1;
 
   __device__ MfmaPart() {
-#if defined(__HIP_DEVICE_COMPILE__) && !defined(HIPSCOPE_HAS_MFMA)
-    __builtin_trap();  // never launched there
+#if defined(__HIP_DEVICE_COMPILE__)
+    if constexpr (MATRIX_RATE_CDNA < Code::since) {
+      __builtin_trap();  // never launched there
+    }
 #endif
   }
 
@@ -94,41 +59,48 @@ class MfmaPart {
 
   /// The wave's first element.
   __device__ static Place place() {
-    const unsigned wave = threadIdx.x / mfma_lanes;
+    const unsigned wave = threadIdx.x / Code::lanes;
     return {wave / 2 * side, wave % 2 * side};
   }
   /// Stores a group of sums; `c` is where the first element is.
   __device__ static void store(double* c, const Extents& extents, unsigned group,
                                const double (&values)[group_sums], double alpha, double beta) {
-    const unsigned lane = threadIdx.x % mfma_lanes;
+    const unsigned lane = threadIdx.x % Code::lanes;
 #pragma unroll
     for (unsigned value = 0; value < group_sums; ++value) {
-      const unsigned row = group / pieces * 16 + 4 * value + lane / 16;
-      store_result(c + row * extents.ldc + group % pieces * 16 + lane % 16, alpha, values[value],
-                   beta);
+      const matrix_rate::Place at = Code::sum_place(lane, value);
+      store_result(c + (group / pieces * Code::m + at.row) * extents.ldc +
+                       group % pieces * Code::n + at.column,
+                   alpha, values[value], beta);
     }
   }
 
-  MfmaSums sums[groups] = {};
+  /// Of a group.
+  struct Sums : Code::Sum {
+    __device__ double operator[](unsigned i) const { return this->value[i]; }
+  };
+  Sums sums[groups] = {};
 
  private:
-  static constexpr unsigned side = 16 * pieces;
+  static constexpr unsigned side = Code::m * pieces;
   __device__ void multiply(const TilesInLds& tiles, unsigned buffer) {
-    const unsigned lane = threadIdx.x % mfma_lanes;
+    const unsigned lane = threadIdx.x % Code::lanes;
+    const matrix_rate::Place at_a = Code::a_place(lane, 0);
+    const matrix_rate::Place at_b = Code::b_place(lane, 0);
 #pragma unroll
-    for (unsigned k = 0; k < staged_depth; k += 4) {
+    for (unsigned k = 0; k < staged_depth; k += Code::k) {
       double of_a[pieces];
       double of_b[pieces];
 #pragma unroll
       for (unsigned i = 0; i < pieces; ++i) {
-        of_a[i] = tiles.a[buffer][k + lane / 16][place().row + i * 16 + lane % 16];
-        of_b[i] = tiles.b[buffer][k + lane / 16][place().column + i * 16 + lane % 16];
+        of_a[i] = tiles.a[buffer][k + at_a.column][place().row + i * Code::m + at_a.row];
+        of_b[i] = tiles.b[buffer][k + at_b.row][place().column + i * Code::n + at_b.column];
       }
 #pragma unroll
       for (unsigned i = 0; i < pieces; ++i) {
 #pragma unroll
         for (unsigned j = 0; j < pieces; ++j) {
-          multiply_add_mfma(sums[i * pieces + j], of_a[i], of_b[j]);
+          Code::multiply_add(sums[i * pieces + j], {of_a[i]}, {of_b[j]});
         }
       }
     }

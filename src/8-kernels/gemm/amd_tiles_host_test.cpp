@@ -80,6 +80,23 @@ TEST(PlaceOfPiece, HasNoConflictsOfTransposedStores) {
   }
 }
 
+// gfx950 has 64 banks, two lines.
+TEST(PlaceOfPiece, HasNoConflictsOfTransposingLoads) {
+  for (unsigned first = 0; first < 32; first += 4) {
+    for (const unsigned half : {0U, 4U}) {
+      std::set<unsigned> places;
+      for (unsigned k = first; k < first + 4; ++k) {
+        for (unsigned piece = half; piece < half + 4; ++piece) {
+          const unsigned place = gemm::place_in_panel(k, piece);
+          EXPECT_EQ(gemm::place_in_panel(k, place), piece);
+          places.insert((k * 8 + place) % 16);
+        }
+      }
+      EXPECT_EQ(places.size(), 16U) << first << ", " << half;
+    }
+  }
+}
+
 TEST(XcdOrder, GivesEveryTileToOneBlock) {
   for (const unsigned xcds : {1U, 6U, 8U}) {
     for (const auto& [down, across] : {std::pair(1U, 1U), {16U, 16U}, {9U, 7U}, {3U, 40U}}) {

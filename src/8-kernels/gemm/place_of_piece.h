@@ -37,4 +37,10 @@ __host__ __device__ constexpr PieceOfRow piece_at_place(unsigned place) {
   }
 }
 
+/// Where a piece of a line of eight is, and which is there: of rows k to k + 3, k a multiple of 4,
+/// a load that transposes reads half a line each, which then are in all 64 banks of gfx950.
+__host__ __device__ constexpr unsigned place_in_panel(unsigned k, unsigned piece) {
+  return piece ^ k / 2 % 2 * 4;
+}
+
 }  // namespace gemm

@@ -68,29 +68,31 @@ struct WaveSums {
   template <bool skips = false, typename Result>
   __device__ void store(Result* c, unsigned pitch, float alpha, float beta,
                         [[maybe_unused]] int first_row = 0) const {
-#pragma unroll
-    for (unsigned i = 0; i < down; ++i) {
+    for_each_sum([&](unsigned in_rows, const matrix_rate::Place& at, float sum) {
       if constexpr (skips) {
-        if (static_cast<int>(i * Code::m) < first_row) {
-          continue;
+        if (static_cast<int>(in_rows) < first_row) {
+          return;
         }
       }
-#pragma unroll
-      for (unsigned j = 0; j < across; ++j) {
-#pragma unroll
-        for (unsigned e = 0; e < Code::sum_elements; ++e) {
-          const matrix_rate::Place at = Code::sum_place(threadIdx.x % Code::lanes, e);
-          store_result(c + std::size_t{i * Code::m + at.row} * pitch + j * Code::n + at.column,
-                       alpha, sums[i][j].value[e], beta);
-        }
-      }
-    }
+      store_result(c + std::size_t{at.row} * pitch + at.column, alpha, sum, beta);
+    });
   }
 
   /// The same of the sums within C, at this row and column.
   template <typename Result>
   __device__ void store_within(Result* c, const Extents& extents, unsigned row, unsigned column,
                                float alpha, float beta) const {
+    for_each_sum([&](unsigned /*in_rows*/, const matrix_rate::Place& at, float sum) {
+      if (row + at.row < extents.m && column + at.column < extents.n) {
+        store_result(c + std::size_t{row + at.row} * extents.ldc + column + at.column, alpha, sum,
+                     beta);
+      }
+    });
+  }
+
+  /// Calls body(first row of the matrix, place, sum), of the wave's rows and columns.
+  template <typename Body>
+  __device__ void for_each_sum(const Body& body) const {
 #pragma unroll
     for (unsigned i = 0; i < down; ++i) {
 #pragma unroll
@@ -98,12 +100,7 @@ struct WaveSums {
 #pragma unroll
         for (unsigned e = 0; e < Code::sum_elements; ++e) {
           const matrix_rate::Place at = Code::sum_place(threadIdx.x % Code::lanes, e);
-          const unsigned in_row = row + i * Code::m + at.row;
-          const unsigned in_column = column + j * Code::n + at.column;
-          if (in_row < extents.m && in_column < extents.n) {
-            store_result(c + std::size_t{in_row} * extents.ldc + in_column, alpha,
-                         sums[i][j].value[e], beta);
-          }
+          body(i * Code::m, {i * Code::m + at.row, j * Code::n + at.column}, sums[i][j].value[e]);
         }
       }
     }

@@ -6,7 +6,9 @@
 // with 33 across in 10 rows and 33 columns. Here an XCD has neighbours, in panels eight tiles high:
 // 13 tiles' operands either way. Nobody promises on which XCD a block runs: AMD's blocks go round
 // the XCDs in turn ("Compute and Memory Partition Modes", ROCm's documentation of MI300). A wrong
-// guess only costs speed.
+// guess only costs speed, and block_placement tells of it: there blocks read XCC_ID, and finding
+// `XCDs that take turns` has no value where blocks do not go round. (Tiles by XCC_ID itself would
+// take an atomic for each block, and another way for blocks whose XCD has no tile left.)
 #pragma once
 
 #include "07.3-fragments-ahead.h"

@@ -181,12 +181,20 @@ class LdsLoads {
   Pairs of_b_[4];
 };
 
+/// Tiles in LDS, the next ones of A `ahead` tiles early.
+template <typename Tile, unsigned ahead>
+struct LoadedTiles {
+  typename Tile::A a[ahead + 1];
+  typename Tile::B b[2];
+};
+
 /// Adds the product of a tile at this row and column of C to its waves' sums. Loads to LDS may be
 /// in flight at the end: nobody reads it again, and s_endpgm waits for all of a wave's accesses
 /// before LDS is another block's (CDNA 4 ISA manual, 12.5, as GCN 3's did).
 template <typename Tile, unsigned ahead, typename Value>
-__device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& extents,
-                                    const Value* a, const Value* b, unsigned row, unsigned column) {
+__device__ void multiply_add_loaded(typename Tile::Sums& wave, LoadedTiles<Tile, ahead>& lds,
+                                    const Extents& extents, const Value* a, const Value* b,
+                                    unsigned row, unsigned column) {
   using Code = typename Tile::Code;
 #if defined(__HIP_DEVICE_COMPILE__)
   if constexpr (MATRIX_RATE_CDNA < Code::since || Code::until < MATRIX_RATE_CDNA) {
@@ -195,36 +203,34 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
 #endif
   constexpr unsigned steps = Tile::depth / Fragment<Code>::k;
   constexpr unsigned buffers = ahead + 1;
-  __shared__ typename Tile::A a_tile[buffers];
-  __shared__ typename Tile::B b_tile[2];
   LdsLoads<Tile, Value, ahead> copy(extents, a, b, row, column);
   Fragment<Code> left[2][Tile::Sums::down];
   Fragment<Code> right[2][Tile::Sums::across];
 #pragma unroll
   for (unsigned tile = 0; tile + 1 < ahead; ++tile) {
-    copy.load_a(a_tile[tile]);
+    copy.load_a(lds.a[tile]);
   }
-  copy.load_b(b_tile[0]);
-  copy.load_a(a_tile[ahead - 1]);
-  copy.finish(b_tile[0]);
+  copy.load_b(lds.b[0]);
+  copy.load_a(lds.a[ahead - 1]);
+  copy.finish(lds.b[0]);
   __syncthreads();
-  load_fragments(left[0], a_tile[0], Tile::first_row(), 0);
-  load_fragments(right[0], b_tile[0], Tile::first_column(), 0);
+  load_fragments(left[0], lds.a[0], Tile::first_row(), 0);
+  load_fragments(right[0], lds.b[0], Tile::first_column(), 0);
   const unsigned tiles = extents.k / Tile::depth;
   for (unsigned tile = 0; tile < tiles; ++tile) {
-    copy.load_b(b_tile[(tile + 1) % 2]);
-    copy.load_a(a_tile[(tile + ahead) % buffers]);
+    copy.load_b(lds.b[(tile + 1) % 2]);
+    copy.load_a(lds.a[(tile + ahead) % buffers]);
 #pragma unroll
     for (unsigned step = 0; step < steps; ++step) {
       const bool is_last = step == steps - 1;
       const unsigned from = is_last ? tile + 1 : tile;
       const unsigned next_k = is_last ? 0 : (step + 1) * Fragment<Code>::k;
       if (is_last) {  // after the last tile with what nobody multiplies
-        copy.finish(b_tile[from % 2]);
+        copy.finish(lds.b[from % 2]);
         __syncthreads();
       }
-      load_fragments(left[(step + 1) % 2], a_tile[from % buffers], Tile::first_row(), next_k);
-      load_fragments(right[(step + 1) % 2], b_tile[from % 2], Tile::first_column(), next_k);
+      load_fragments(left[(step + 1) % 2], lds.a[from % buffers], Tile::first_row(), next_k);
+      load_fragments(right[(step + 1) % 2], lds.b[from % 2], Tile::first_column(), next_k);
       hipscope::scheduling_barrier();
       wave.multiply_add(left[step % 2], right[step % 2]);
       hipscope::scheduling_barrier();
@@ -241,8 +247,9 @@ static __global__ void __launch_bounds__(large_tile_threads)
       gemm::tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
   const unsigned row = place.row * Tile::rows;
   const unsigned column = place.column * Tile::columns;
+  __shared__ LoadedTiles<Tile, ahead> lds;
   typename Tile::Sums wave;
-  multiply_add_loaded<Tile, ahead>(wave, extents, a, b, row, column);
+  multiply_add_loaded<Tile, ahead>(wave, lds, extents, a, b, row, column);
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
              extents.ldc, alpha, beta);
 }

@@ -31,8 +31,9 @@ static __global__ void __launch_bounds__(large_tile_threads)
   const unsigned last_row = extents.m - Tile::rows;
   const unsigned row = own_row < last_row ? own_row : last_row;
   const unsigned column = place.column * Tile::columns;
+  __shared__ LoadedTiles<Tile, 1> lds;
   typename Tile::Sums wave;
-  multiply_add_loaded<Tile, 1>(wave, extents, a, b, row, column);
+  multiply_add_loaded<Tile, 1>(wave, lds, extents, a, b, row, column);
   wave.template store<true>(
       c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
       extents.ldc, alpha, beta, static_cast<int>(own_row - row - Tile::first_row()));

@@ -20,6 +20,8 @@
 #include "07.6-three-lds-buffers.h"
 #include "07.7-tile-rows-by-cus.h"
 #include "07.8-waves-take-turns.h"
+#include "07.8.1-rows-of-c.h"
+#include "07.8.2-transposing-loads.h"
 #include "07.9-tile-by-size.h"
 #endif
 #include "08-asynchronous-copies.h"
@@ -47,7 +49,8 @@ inline std::vector<Stage> all_stages() {
   for (const auto& stages :
        {fragments_of_16_bytes_stages(), larger_tile_stages(), fragments_ahead_stages(),
         tiles_by_xcd_stages(), loads_to_lds_stages(), three_lds_buffers_stages(),
-        tile_rows_by_cus_stages(), waves_take_turns_stages(), tile_by_size_of_amd_stages()}) {
+        tile_rows_by_cus_stages(), waves_take_turns_stages(), rows_of_c_stages(),
+        transposing_loads_stages(), tile_by_size_of_amd_stages()}) {
     all.insert(all.end(), stages.begin(), stages.end());
   }
 #endif

@@ -27,41 +27,6 @@ inline constexpr gemm::Needs matrix_instructions = {
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
-/// One lane's 16 of the 32 x 32 sums: value i is in row i / 4 * 8 + lane / 32 * 4 + i % 4 and in
-/// column lane % 32.
-#if defined(__HIP_DEVICE_COMPILE__)
-using MatrixSums = float __attribute__((ext_vector_type(16)));
-#else
-using MatrixSums = float[16];
-#endif
-
-/// sums += the column of A, whose row is lane % 32, times the row of B, whose column is lane % 32;
-/// the lower half of the lanes has the first k, the upper one the second.
-__device__ inline void multiply_add_matrix([[maybe_unused]] MatrixSums& sums,
-                                           [[maybe_unused]] float a, [[maybe_unused]] float b) {
-#if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || \
-    defined(__gfx942__) || defined(__gfx950__)
-  sums = __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, sums, 0, 0, 0);
-#elif defined(__HIP_DEVICE_COMPILE__)
-  __builtin_trap();  // never launched there
-#else
-  __shared__ float a_of_lanes[256];
-  __shared__ float b_of_lanes[256];
-  const unsigned lane = threadIdx.x % wave_lanes;
-  const unsigned first = threadIdx.x - lane;
-  a_of_lanes[threadIdx.x] = a;
-  b_of_lanes[threadIdx.x] = b;
-  __syncthreads();
-  for (unsigned i = 0; i < 16; ++i) {
-    const unsigned row = first + i / 4 * 8 + lane / 32 * 4 + i % 4;
-    const unsigned column = first + lane % 32;
-    sums[i] +=
-        a_of_lanes[row] * b_of_lanes[column] + a_of_lanes[row + 32] * b_of_lanes[column + 32];
-  }
-  __syncthreads();
-#endif
-}
-
 static __global__ void __launch_bounds__(256)
     matrix_instructions_kernel(Extents extents, float alpha, const float* __restrict__ a,
                                const float* __restrict__ b, float beta, float* __restrict__ c) {
@@ -69,7 +34,13 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned block_columns = 128;
   constexpr unsigned depth = 16;
   constexpr unsigned threads = 256;
-  constexpr unsigned side = 32;  // of a block of sums
+  using Code = matrix_rate::MfmaFp32Side32;
+#if defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (MATRIX_RATE_CDNA < Code::since) {
+    __builtin_trap();  // never launched there
+  }
+#endif
+  constexpr unsigned side = Code::m;  // of a block of sums
   // Of A 32 lanes store values of eight rows and four k, four apart: each to a bank of its own. Of
   // B pieces of 16 bytes are stored in their order.
   constexpr unsigned a_pitch = 128 + 2;
@@ -77,8 +48,8 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned copies = 2;  // of 16 bytes, per thread and matrix
   alignas(16) __shared__ float a_tile[2][depth * a_pitch];
   alignas(16) __shared__ float b_tile[2][depth * b_pitch];
-  const unsigned wave = threadIdx.x / wave_lanes;
-  const unsigned lane = threadIdx.x % wave_lanes;
+  const unsigned wave = threadIdx.x / Code::lanes;
+  const unsigned lane = threadIdx.x % Code::lanes;
   const unsigned first_row = wave / 2 * 2 * side;
   const unsigned first_column = wave % 2 * 2 * side;
   const unsigned a_copy_row = threadIdx.x / 4;
@@ -107,7 +78,7 @@ static __global__ void __launch_bounds__(256)
                  next_of_b[i]);
     }
   };
-  MatrixSums sums[2][2] = {};
+  Code::Sum sums[2][2] = {};
   load_tiles();
   store_tiles(0);
   __syncthreads();
@@ -119,17 +90,18 @@ static __global__ void __launch_bounds__(256)
     b += advance * extents.ldb;
     load_tiles();
     scheduling_barrier();
-    const float* const a_mine = a_tile[tile % 2] + lane / side * a_pitch + lane % side + first_row;
-    const float* const b_mine =
-        b_tile[tile % 2] + lane / side * b_pitch + lane % side + first_column;
+    const matrix_rate::Place of_a = Code::a_place(lane, 0);
+    const matrix_rate::Place of_b = Code::b_place(lane, 0);
+    const float* const a_mine = a_tile[tile % 2] + of_a.column * a_pitch + of_a.row + first_row;
+    const float* const b_mine = b_tile[tile % 2] + of_b.row * b_pitch + of_b.column + first_column;
 #pragma unroll
-    for (unsigned k = 0; k < depth; k += 2) {
+    for (unsigned k = 0; k < depth; k += Code::k) {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i) {
 #pragma unroll
         for (unsigned j = 0; j < 2; ++j) {
-          multiply_add_matrix(sums[i][j], a_mine[k * a_pitch + i * side],
-                              b_mine[k * b_pitch + j * side]);
+          Code::multiply_add(sums[i][j], {a_mine[k * a_pitch + i * side]},
+                             {b_mine[k * b_pitch + j * side]});
         }
       }
     }
@@ -142,10 +114,10 @@ static __global__ void __launch_bounds__(256)
 #pragma unroll
     for (unsigned j = 0; j < 2; ++j) {
 #pragma unroll
-      for (unsigned value = 0; value < 16; ++value) {
-        const unsigned row = i * side + value / 4 * 8 + lane / side * 4 + value % 4;
-        const unsigned column = j * side + lane % side;
-        store_result(c + row * extents.ldc + column, alpha, sums[i][j][value], beta);
+      for (unsigned value = 0; value < Code::sum_elements; ++value) {
+        const matrix_rate::Place at = Code::sum_place(lane, value);
+        store_result(c + (i * side + at.row) * extents.ldc + j * side + at.column, alpha,
+                     sums[i][j].value[value], beta);
       }
     }
   }
