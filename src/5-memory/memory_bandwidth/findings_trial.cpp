@@ -68,7 +68,7 @@ TEST(BandwidthTrial, OfCaches) {
       const double slow = middle / between_octaves(random, 1.8, 5);
       const Machine through_l1 = {.caches = {cache_of(random, l1, fast)}, .bandwidth = middle};
       const Machine past_l1 = {.caches = {cache_of(random, l2, middle)}, .bandwidth = slow};
-      const DeviceDescription device = fake::describe_with(&DeviceDescription::l2_bytes, l2);
+      DeviceDescription device = fake::describe_with(&DeviceDescription::l2_bytes, l2);
       constexpr double of_l2 = 0.4;  // all that the CUs' first caches hold together, at most
       device.compute_units = static_cast<int>(std::clamp(of_l2 * l2 / l1, 1.0, 60.0));
       MadeResults made("memory_bandwidth", device);
