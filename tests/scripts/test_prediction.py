@@ -615,8 +615,10 @@ def test_the_bill_is_held_against_times_that_it_did_not_know() -> None:
     pairs = prediction_page.calibration(committed(), "sm_90")
     assert len({(entry["experiment"], entry["row"]) for entry, _ in pairs}) == len(pairs) >= 60
     assert prediction_page.median_error(pairs, "predicted_share") < 0.15
-    # A bound: hardly any kernel is faster. With SIMDs and LDS in turn it says nothing of this GPU.
-    assert max(prediction_page.ratios(pairs, "predicted_share")) < 1.1
+    # A bound: hardly any kernel is faster. Of one most FMAs read two registers of one bank, which four warps of a
+    # SIMD hide better than the bill has it. With SIMDs and LDS in turn it says nothing of this GPU.
+    above = [entry["row"] for entry, measured in pairs if measured > 1.1 * entry["predicted_share"]]
+    assert above == ["8 x 8, tiles split along k"]
     assert prediction_page.median_error(pairs, "share_in_turn") > 0.4
 
 
