@@ -165,4 +165,5 @@ def test_the_energy_of_a_link_takes_two_devices(tmp_path):
         (sweep,) = json.loads((tmp_path / "result.json").read_text())["sweeps"]
         assert any(f"device {first} copies to device {1 - int(first)}" in note for note in sweep["notes"])
         assert [row["label"].rpartition(", ")[2] for row in sweep["rows"]] == 3 * ["zeros", "random bits"]
-        assert all(checked > 0 and wrong == 0 for row in sweep["rows"] for _, checked, wrong in row["checks"])
+        # A check that found nothing wrong is the number of what it looked at.
+        assert all(type(check) is int and check > 0 for row in sweep["rows"] for check in row["checks"])
