@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from hipscope.compiled_code import kept_predictions, prediction_page, results
@@ -115,7 +114,6 @@ def declared(ladder: str, folder: Path) -> list[Stage]:
     return [dict(zip(head, line)) for line in lines]
 
 
-@cache
 def names_on_host(ladder: str, folder: Path, lanes: int) -> dict[str, bool]:
     """The stages of a ladder of kernels that move bytes, and whether the host backend has them."""
     sweeps, _ = OF_BYTES[ladder]

@@ -22,8 +22,8 @@ All rates are per clock and core. Sources:
 - FP8: AMD, CDNA 3 and CDNA 4 white papers (4096 and 8192 operations per clock and CU).
 - gfx1201: AMD, product page of RX 9070 XT (48.7 TFLOP/s of FP32 by vectors, 195 of FP16 and 389 of FP8 by matrices, at
   2970 MHz and 64 CUs; 640 GB/s). Assumed: its FP64, latencies, LDS and L0 are those of gfx1100, its L2 has 16 slices.
-- gfx1151: AMD, product page of Ryzen AI Max+ 395 (40 CUs at 2900 MHz; memory of 256 bits at 8000 MT/s), GPU
-  specifications (L2 of 2 MiB). Assumed: all else as gfx1100, its L2 has 8 slices, as gfx1100's 24 have 6 MiB.
+- gfx1151: AMD, product page of Ryzen AI Max+ 395 (40 CUs at 2900 MHz; memory of 256 bits at 8000 MT/s). Assumed: all
+  else as gfx1100, but an L2 of 8 slices, 2 MiB, where gfx1100 has 24 and 6 MiB.
 - H200: NVIDIA, H200 data sheet (4.8 TB/s), H100 white paper (128 FMAs of FP32, 64 of FP64, 128 of FP64 and 2048 of FP16
   by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes). L1 takes 64
   bytes of L2 (62 measured: docs/6-lds.md); L2 gives 7400 to blocks that ask for the same lines at about the same time,
