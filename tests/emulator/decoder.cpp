@@ -197,6 +197,11 @@ void decode_known(const Line& line, const Definition& definition, Instruction& i
   if (line.mnemonic.starts_with("v_fma_mix")) {
     instruction.select_high = 0;  // what is not said there
   }
+  if (line.mnemonic.starts_with("v_fma_mixlo") || line.mnemonic.starts_with("v_fma_mixhi")) {
+    const bool is_low = line.mnemonic.starts_with("v_fma_mixlo");
+    instruction.destination_part = is_low ? Part::word_0 : Part::word_1;
+    instruction.keeps_rest = true;
+  }
   if (line.mnemonic == "ds_swizzle_b32") {
     instruction.offset = instruction.immediate();
   } else if (definition.layout != Layout::none) {
@@ -242,7 +247,6 @@ Instruction decode_line(Line line) {
   instruction.address = line.address;
   instruction.encoding = line.encoding;
   instruction.size = static_cast<std::uint8_t>(line.size);
-  instruction.is_sdwa = line.is_sdwa;
   instruction.is_dpp = line.is_dpp;
   const Instruction bare = instruction;
   const auto makes_another = [&](const std::string& modifier) {

@@ -114,7 +114,7 @@ std::optional<Line> read_line(std::string_view text) {
   if (!take_ending(line.mnemonic, "_e32")) {
     take_ending(line.mnemonic, "_e64");
   }
-  line.is_sdwa = take_ending(line.mnemonic, "_sdwa");
+  take_ending(line.mnemonic, "_sdwa");
   line.is_dpp = take_ending(line.mnemonic, "_dpp");
   read_operands(operands, line);
   return line;

@@ -20,7 +20,6 @@ struct Line {
   Qword address = 0;
   Dword encoding = 0;
   unsigned size = 0;  ///< bytes
-  bool is_sdwa = false;
   bool is_dpp = false;
 };
 

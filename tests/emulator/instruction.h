@@ -121,13 +121,12 @@ struct Instruction {
   bool glc = false;
   bool has_vector_offset = false;  // offen
   bool has_index = false;          // idxen
-  bool is_sdwa = false;
   bool is_dpp = false;
   bool is_division_step = false;  // v_div_fmas reads VCC
   bool selects_lane = false;      // v_readlane, v_writelane
   bool loads_lds = false;         // a load whose data go to LDS, where m0 says
   Part destination_part = Part::dword;
-  bool keeps_rest = false;  // SDWA: the other bits of the destination stay
+  bool keeps_rest = false;  // the bits outside destination_part stay
   Crossing crossing = Crossing::quad_perm;
   std::array<std::uint8_t, 4> crossing_argument = {};
   std::uint8_t row_mask = 0xf;

@@ -242,7 +242,7 @@ const Qword* vector_source_of_64(Wave& wave, const Instruction& instruction, uns
 
 void set_vector(Wave& wave, const Instruction& instruction, const Lanes& result) {
   const Qword mask = write_mask(wave, instruction);
-  if (instruction.is_sdwa && instruction.destination_part != Part::dword) {
+  if (instruction.destination_part != Part::dword) {
     set_part(wave, instruction, result, mask);
     return;
   }

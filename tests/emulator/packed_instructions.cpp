@@ -162,6 +162,8 @@ void read_mixed(Wave& wave, const Instruction& instruction, unsigned number,
   }
 }
 
+// v_fma_mixlo and v_fma_mixhi round the FP32 once more, to a half of the destination.
+template <bool gives_half>
 void mixed_multiply_add(Wave& wave, const Instruction& instruction) {
   std::array<std::array<float, wave_size>, 3> source;
   for (unsigned number = 0; number < source.size(); ++number) {
@@ -169,8 +171,9 @@ void mixed_multiply_add(Wave& wave, const Instruction& instruction) {
   }
   Lanes result;
   for (unsigned lane = 0; lane < wave_size; ++lane) {
-    const float value = std::fma(source[0][lane], source[1][lane], source[2][lane]);
-    result[lane] = bits_of(modified(instruction, value));
+    const float sum = std::fma(source[0][lane], source[1][lane], source[2][lane]);
+    const float value = modified(instruction, sum);
+    result[lane] = gives_half ? half_bits(value) : bits_of(value);
   }
   set_vector(wave, instruction, result);
 }
@@ -200,7 +203,10 @@ void add_packed_instructions(InstructionSet& set) {
   set["v_pk_fma_f16"] = halves([](double a, double b, double c) { return a * b + c; });
   set["v_pk_add_f16"] = halves([](double a, double b, double) { return a + b; });
   set["v_pk_mul_f16"] = halves([](double a, double b, double) { return a * b; });
-  set["v_fma_mix_f32"] = {Unit::vector, Layout::destination_first, mixed_multiply_add};
+  set["v_fma_mix_f32"] = {Unit::vector, Layout::destination_first, mixed_multiply_add<false>};
+  for (const char* name : {"v_fma_mixlo_f16", "v_fma_mixhi_f16"}) {
+    set[name] = {Unit::vector, Layout::destination_first, mixed_multiply_add<true>};
+  }
   for (const char* name : {"v_dot2_f32_f16", "v_dot2c_f32_f16"}) {
     set[name] = vector_unit([](Dword a, Dword b, float c) { return dot_of_halves(a, b, c); });
   }

@@ -351,6 +351,14 @@ TEST(Packed, AMixedMultiplyAddTakesHalvesWhereItIsTold) {
        bits_of(std::fma(3.0F, as_float(0x3F80'4400), 0.25F))},
       {"v_fma_mix_f32 v6, v4, -v4, |v0|", {bits_of(-5.0F), 0, bits_of(0.25F)}, bits_of(4.9375F)},
   });
+  // v6 begins as the last source, of which the half that is not written stays.
+  const std::array<Dword, 3> with_rest = {bits_of(1.5F), bits_of(-3.0F), 0xABCD'3400};
+  check<Dword>({
+      {"v_fma_mixlo_f16 v6, v0, v2, v4 op_sel_hi:[0,0,1]", with_rest, 0xABCD'C440},
+      {"v_fma_mixhi_f16 v6, v0, v2, v4 op_sel_hi:[0,0,1]", with_rest, 0xC440'3400},
+      // 1 + 2^-11 lies halfway between two halves: to the even one
+      {"v_fma_mixlo_f16 v6, v0, 1.0, v4", {bits_of(1.0F + 0x1p-11F), 0, 0}, 0x3C00},
+  });
 }
 
 // Bits of whole numbers, as a half, as the upper half of an FP32, and as a byte.
