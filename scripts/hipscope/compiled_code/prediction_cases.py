@@ -259,6 +259,9 @@ HGEMM = (
             tile=(256, 256), threads=512)
       for family, instruction, ahead, turns, targets in (("MFMA", "MfmaFp16Side32", 1, 2, _CDNA[:-1]),
                                                          ("MFMA of gfx950", "MfmaFp16Wide", 2, 1, _CDNA[-1:]))),
+    # 07.8.1 (rows of C) has the step of 07.5, on RDNA of 07.4, and differs after it.
+    _half("loads_to_lds_kernel<hgemm::TransposingTile<matrix_rate::MfmaFp16Wide>, 1u, hipscope::Half, hipscope::Half>",
+          "MFMA of gfx950, transposing loads", 32, "matrix FP16", _CDNA[-1:], tile=(256, 256), threads=512),
     *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100", "gfx1151")),
                                                  ("WMMA of gfx12", "WmmaFp16Halves", ("gfx1201",)))
       for stage in (

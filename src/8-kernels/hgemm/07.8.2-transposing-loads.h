@@ -58,9 +58,9 @@ class LdsLoads<TransposingTile<Code>, Value, ahead> {
   __device__ void load_b(B& b) {
     auto* const to =
         reinterpret_cast<unsigned char*>(&b) + OfA::wave() * loads * sizeof(Piece) * Code::lanes;
+    // A line's pieces are at the same places `lines_at_once` k further.
 #pragma unroll
-    for (unsigned i = 0; i < loads;
-         ++i) {  // so many k further a line's pieces are at the same places
+    for (unsigned i = 0; i < loads; ++i) {
       const Value* const from = b_ + std::size_t{i * lines_at_once} * ldb_;
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
       hipscope::load_wide_to_lds(hipscope::lds_address(to + i * sizeof(Piece) * Code::lanes), from);
