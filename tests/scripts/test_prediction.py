@@ -61,9 +61,10 @@ def says(code: list[str], block: prediction.Block = BLOCK, traffic: prediction.T
 
 @pytest.mark.parametrize("name, count", [
     ("ds_read_b32", 4), ("ds_read2_b32", 8), ("ds_read2st64_b32", 8), ("ds_read_b128", 16), ("ds_read2_b64", 16),
-    ("ds_write_b64", 8), ("ds_read_u16", 2), ("ds_load_b128", 16), ("ds_load_2addr_b64", 16), ("ds_store_b32", 4),
-    ("global_load_dword", 4), ("global_load_dwordx4", 16), ("global_load_b128", 16), ("global_store_dwordx2", 8),
-    ("global_load_ushort", 2), ("buffer_load_dword", 4), ("ds_bpermute_b32", 4), ("global_atomic_add_u32", 4),
+    ("ds_read_b64_tr_b16", 8), ("ds_write_b64", 8), ("ds_read_u16", 2), ("ds_load_b128", 16),
+    ("ds_load_2addr_b64", 16), ("ds_store_b32", 4), ("global_load_dword", 4), ("global_load_dwordx4", 16),
+    ("global_load_b128", 16), ("global_store_dwordx2", 8), ("global_load_ushort", 2), ("buffer_load_dword", 4),
+    ("ds_bpermute_b32", 4), ("global_atomic_add_u32", 4),
 ])
 def test_bytes_of_an_access(name: str, count: int) -> None:
     assert demand.access_bytes(name) == count
