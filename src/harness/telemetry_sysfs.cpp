@@ -71,7 +71,9 @@ int generation_of(double speed_gts) {
 class AmdSysfs final : public RefusableSource {
  public:
   AmdSysfs(fs::path folder, const DeviceDescription& device, const std::string& amd_smi)
-      : folder_(std::move(folder)), is_energy_known_(device.architecture.starts_with("gfx90a")) {
+      : folder_(std::move(folder)),
+        pci_address_(device.pci_address),
+        is_energy_known_(device.architecture.starts_with("gfx90a")) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder_ / "hwmon", ignored)) {
       if (one_line(read_file(entry.path() / "name").text.value_or("")) == "amdgpu") {
@@ -101,9 +103,13 @@ class AmdSysfs final : public RefusableSource {
   }
 
   [[nodiscard]] DeviceIdentity identity() override {
-    const std::string id = line("UUID", folder_ / "unique_id");
+    std::string id = line("UUID", folder_ / "unique_id");
+    if (!id.empty() && is_part()) {
+      // The card's, which its parts share.
+      id += std::string("-") + pci_address_.back();
+    }
     return {.uuid = id.empty() ? "" : "GPU-" + id,
-            .pci_address = folder_.filename().string(),
+            .pci_address = pci_address_,
             .serial = line("serial number", folder_ / "serial_number"),
             .vbios = line("VBIOS", folder_ / "vbios_version"),
             .partition = partition(),
@@ -187,10 +193,9 @@ class AmdSysfs final : public RefusableSource {
 
   // What makes a device less, or another one, than it seems.
   void add_remarks(const DeviceDescription& device) {
-    const std::string mode = line("partition", folder_ / "current_compute_partition");
-    if (!mode.empty() && mode != "SPX") {
-      remark("the sensors, and the name, are the whole card's, of which this is a part (" + mode +
-             ")");
+    if (is_part()) {
+      remark("the sensors, and the name, are the whole card's, of which this is a part (" +
+             partition_mode() + ")");
     }
     // Of a GPU in a processor the BIOS sets some memory apart; the driver lends the rest (GTT).
     const std::string vram = line("memory", folder_ / "mem_info_vram_total");
@@ -222,8 +227,15 @@ class AmdSysfs final : public RefusableSource {
     return throttled_between(before, metrics.residency);
   }
 
+  std::string partition_mode() { return line("partition", folder_ / "current_compute_partition"); }
+
+  bool is_part() {
+    const std::string mode = partition_mode();
+    return !mode.empty() && mode != "SPX";
+  }
+
   std::string partition() {
-    std::string text = line("partition", folder_ / "current_compute_partition");
+    std::string text = partition_mode();
     const std::string memory = line("partition", folder_ / "current_memory_partition");
     text += text.empty() || memory.empty() ? "" : ", ";
     return text + memory;
@@ -272,8 +284,9 @@ class AmdSysfs final : public RefusableSource {
     return link;
   }
 
-  fs::path folder_;   // of the PCI device
-  fs::path sensors_;  // hwmon's
+  fs::path folder_;          // of the PCI device
+  std::string pci_address_;  // as the runtime tells it
+  fs::path sensors_;         // hwmon's
   fs::path temperature_;
   fs::path memory_temperature_;
   bool is_energy_known_;
@@ -281,13 +294,24 @@ class AmdSysfs final : public RefusableSource {
   std::unique_ptr<AmdSmi> amd_smi_;
 };
 
+// Of the PCI device, that need not be there. The runtime gives the parts of a card the functions 0,
+// 1, 2 ... of its PCI address, of which PCI knows the first alone
+// (https://github.com/ROCm/rocm_smi_lib/issues/208).
+fs::path folder_of(const std::string& pci_address, const std::string& sysfs) {
+  const fs::path devices = fs::path(sysfs) / "bus" / "pci" / "devices";
+  fs::path card = devices / (pci_address.substr(0, pci_address.rfind('.')) + ".0");
+  const bool is_of_card =
+      !fs::exists(devices / pci_address) && fs::exists(card / "current_compute_partition");
+  return is_of_card ? card : devices / pci_address;
+}
+
 }  // namespace
 
 OpenedSource open_amd_sysfs(const DeviceDescription& device, const TelemetryPlaces& places) {
   if (device.pci_address.empty()) {
     return {.source = nullptr, .why_not = "the runtime tells no PCI address"};
   }
-  const fs::path folder = fs::path(places.sysfs) / "bus" / "pci" / "devices" / device.pci_address;
+  const fs::path folder = folder_of(device.pci_address, places.sysfs);
   if (!fs::exists(folder)) {
     return {.source = nullptr,
             .why_not = folder.string() + " is not there: a container may not show it"};

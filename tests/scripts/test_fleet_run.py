@@ -342,3 +342,12 @@ def test_where_two_gpus_are_near(tmp_path: Path) -> None:
     buses = [path.name for path in Path("/sys/bus/pci/devices").glob("*") if (path / "local_cpulist").exists()]
     for name in buses[:1]:
         assert devices.near_cpus(name) <= os.sched_getaffinity(0) and devices.near_cpus(name)
+
+
+def test_a_part_of_a_card_is_near_what_the_card_is_near(tmp_path: Path) -> None:
+    card = tmp_path / "0000:1b:00.0"
+    card.mkdir()
+    first = min(os.sched_getaffinity(0))
+    (card / "local_cpulist").write_text(f"{first}\n", encoding="ascii")
+    assert devices.near_cpus("0000:1b:00.0", tmp_path) == devices.near_cpus("0000:1b:00.3", tmp_path) == {first}
+    assert devices.near_cpus("0000:1c:00.3", tmp_path) == frozenset()

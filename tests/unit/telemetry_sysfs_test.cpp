@@ -102,11 +102,12 @@ class SysfsTelemetry : public HarnessTest {
   }
   void put_metrics(const Table& table) { put_metrics(table.bytes()); }
   [[nodiscard]] Telemetry open(const std::string& architecture = "gfx942",
-                               std::uint64_t memory_bytes = std::uint64_t{1} << 29) const {
+                               std::uint64_t memory_bytes = std::uint64_t{1} << 29,
+                               const std::string& pci_address = "0000:1b:00.0") const {
     DeviceDescription device;
     device.architecture = architecture;
     device.memory_bytes = memory_bytes;
-    device.pci_address = "0000:1b:00.0";
+    device.pci_address = pci_address;
     return Telemetry::open(device, {.sysfs = path(""), .amd_smi_library = amd_smi_});
   }
 
@@ -241,6 +242,24 @@ TEST_F(SysfsTelemetry, APartitionHasTheSensorsOfTheWholeCard) {
   EXPECT_EQ(telemetry.identity().partition, "CPX, NPS4");
   EXPECT_EQ(telemetry.why_not(),
             "the sensors, and the name, are the whole card's, of which this is a part (CPX)");
+}
+
+TEST_F(SysfsTelemetry, PartsOfACardAreTheFunctionsThatPciDoesNotKnow) {
+  const auto opened_at = [&](const std::string& pci_address) {
+    return open("gfx942", std::uint64_t{1} << 29, pci_address);
+  };
+  EXPECT_FALSE(opened_at("0000:1c:00.3")) << "another card's";
+  put(card_ / "current_compute_partition", "CPX");
+  std::set<std::string> ids;
+  for (const std::string pci_address : {"0000:1b:00.0", "0000:1b:00.3", "0000:1b:00.7"}) {
+    const Telemetry telemetry = opened_at(pci_address);
+    ASSERT_TRUE(telemetry) << telemetry.why_not();
+    EXPECT_EQ(telemetry.identity().pci_address, pci_address);
+    EXPECT_EQ(telemetry.identity().serial, "PCB012345");
+    ids.insert(telemetry.identity().uuid);
+  }
+  EXPECT_EQ(ids, (std::set<std::string>{"GPU-1a2b3c4d5e6f7081-0", "GPU-1a2b3c4d5e6f7081-3",
+                                        "GPU-1a2b3c4d5e6f7081-7"}));
 }
 
 TEST_F(SysfsTelemetry, AProcessorsGpuHasTheHostsMemory) {

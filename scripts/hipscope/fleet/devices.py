@@ -82,14 +82,16 @@ def find_devices(
     return [Device(index, line[2], *_hidden(backend, index, len(lines))) for index, line in enumerate(lines)]
 
 
-def near_cpus(pci_address: str) -> frozenset[int]:
+def near_cpus(pci_address: str, pci: Path = Path("/sys/bus/pci/devices")) -> frozenset[int]:
     """The CPUs that are near a GPU, of those this process may use; empty where that is not told."""
     if not re.fullmatch(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(\.[0-7])?", pci_address):
         return frozenset()
     domain, bus, rest = pci_address.lower().split(":")
-    slot = rest if "." in rest else f"{rest}.0"
+    card = f"{domain[-4:]}:{bus}:{rest[:2]}.0"
+    # A part of an AMD card has a function of its own, which PCI does not know.
+    folders = [pci / name for name in (f"{domain[-4:]}:{bus}:{rest}", card) if (pci / name).exists()]
     try:
-        text = Path(f"/sys/bus/pci/devices/{domain[-4:]}:{bus}:{slot}/local_cpulist").read_text(encoding="ascii")
+        text = (folders[0] / "local_cpulist").read_text(encoding="ascii") if folders else ""
     except OSError:
         return frozenset()
     cpus: set[int] = set()
