@@ -104,8 +104,8 @@ class AmdSysfs final : public RefusableSource {
 
   [[nodiscard]] DeviceIdentity identity() override {
     std::string id = line("UUID", folder_ / "unique_id");
-    if (!id.empty() && is_part()) {
-      // The card's, which its parts share.
+    if (!id.empty() && is_partition()) {
+      // The card's, which its partitions share.
       id += std::string("-") + pci_address_.back();
     }
     return {.uuid = id.empty() ? "" : "GPU-" + id,
@@ -193,7 +193,7 @@ class AmdSysfs final : public RefusableSource {
 
   // What makes a device less, or another one, than it seems.
   void add_remarks(const DeviceDescription& device) {
-    if (is_part()) {
+    if (is_partition()) {
       remark("the sensors, and the name, are the whole card's, of which this is a part (" +
              partition_mode() + ")");
     }
@@ -229,7 +229,7 @@ class AmdSysfs final : public RefusableSource {
 
   std::string partition_mode() { return line("partition", folder_ / "current_compute_partition"); }
 
-  bool is_part() {
+  bool is_partition() {
     const std::string mode = partition_mode();
     return !mode.empty() && mode != "SPX";
   }
@@ -294,8 +294,8 @@ class AmdSysfs final : public RefusableSource {
   std::unique_ptr<AmdSmi> amd_smi_;
 };
 
-// Of the PCI device, that need not be there. The runtime gives the parts of a card the functions 0,
-// 1, 2 ... of its PCI address, of which PCI knows the first alone
+// Of the PCI device, that need not be there. The runtime gives the partitions of a card the
+// functions 0, 1, 2 ... of its PCI address, of which PCI knows the first alone
 // (https://github.com/ROCm/rocm_smi_lib/issues/208).
 fs::path folder_of(const std::string& pci_address, const std::string& sysfs) {
   const fs::path devices = fs::path(sysfs) / "bus" / "pci" / "devices";

@@ -344,7 +344,7 @@ def test_where_two_gpus_are_near(tmp_path: Path) -> None:
         assert devices.near_cpus(name) <= os.sched_getaffinity(0) and devices.near_cpus(name)
 
 
-def test_a_part_of_a_card_is_near_what_the_card_is_near(tmp_path: Path) -> None:
+def test_a_partition_is_near_what_its_card_is_near(tmp_path: Path) -> None:
     card = tmp_path / "0000:1b:00.0"
     card.mkdir()
     first = min(os.sched_getaffinity(0))

@@ -244,7 +244,7 @@ TEST_F(SysfsTelemetry, APartitionHasTheSensorsOfTheWholeCard) {
             "the sensors, and the name, are the whole card's, of which this is a part (CPX)");
 }
 
-TEST_F(SysfsTelemetry, PartsOfACardAreTheFunctionsThatPciDoesNotKnow) {
+TEST_F(SysfsTelemetry, PartitionsAreFunctionsThatPciDoesNotKnow) {
   const auto opened_at = [&](const std::string& pci_address) {
     return open("gfx942", std::uint64_t{1} << 29, pci_address);
   };

@@ -88,7 +88,7 @@ def near_cpus(pci_address: str, pci: Path = Path("/sys/bus/pci/devices")) -> fro
         return frozenset()
     domain, bus, rest = pci_address.lower().split(":")
     card = f"{domain[-4:]}:{bus}:{rest[:2]}.0"
-    # A part of an AMD card has a function of its own, which PCI does not know.
+    # A partition of an AMD card has a function of its own, which PCI does not know.
     folders = [pci / name for name in (f"{domain[-4:]}:{bus}:{rest}", card) if (pci / name).exists()]
     try:
         text = (folders[0] / "local_cpulist").read_text(encoding="ascii") if folders else ""
