@@ -98,8 +98,8 @@ class Point {
   std::vector<Terms> compare(const std::vector<std::function<void()>>& bodies,
                              const std::vector<std::string>& names);
 
-  /// Which of such bodies takes the least time in a graph, by a few samples that the row does not
-  /// keep; with --once the first.
+  /// Which of such bodies takes the fewest cycles in a graph, by a few samples that the row does
+  /// not keep; with --once the first.
   std::size_t fastest(const std::vector<std::function<void()>>& bodies);
 
   /// Adds a value to the row, with its unit ("threads/cycle"). A NaN is shown as "-".

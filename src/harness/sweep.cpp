@@ -294,6 +294,12 @@ std::vector<Terms> Point::compare(const std::vector<std::function<void()>>& bodi
 std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
   constexpr unsigned rounds = 3;
   constexpr double out_of_the_race = 1.25;  // over the fastest of the first round
+  // Cycles, since under a power cap the clock changes from one sample to the next; seconds where
+  // there is no clock.
+  const double other_mhz = std::max(1.0, fallback_mhz(run_));
+  const auto cost_of = [other_mhz](const Sample& sample) {
+    return sample.seconds * (sample.shader_mhz > 0 ? sample.shader_mhz : other_mhz);
+  };
   if (run_.options.preset == detail::Preset::once) {
     return 0;
   }
@@ -309,7 +315,7 @@ std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
     for (std::size_t i = 0; i < turns.size(); ++i) {
       if (round == 0 || least[i] <= limit) {
         take_turn(run_, turns[i]);
-        least[i] = std::min(least[i], turns[i].measurement.samples.back().seconds);
+        least[i] = std::min(least[i], cost_of(turns[i].measurement.samples.back()));
       }
     }
   }

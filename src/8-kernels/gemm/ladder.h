@@ -271,7 +271,7 @@ class Ladder {
     }
     sweep.require_memory(bytes, option);
     std::optional<BusyUnits> busy;
-    if (sweep.is_hardware() && !are_cubes) {
+    if (sweep.is_hardware()) {
       busy.emplace(sweep.device());
     }
     double x = 0;
