@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "15-tiles-by-columns.h"
-#include "8-kernels/gemm/tile_order.h"
 #include "hopper.h"
 #include "lean_choice.h"
 #include "stage.h"
@@ -56,7 +55,6 @@ struct LeanTile
   static constexpr unsigned deep = sizes[i].deep;  ///< boxes along k in a step
   static constexpr LeanBlocks blocks = sizes[i].blocks;
   static constexpr bool shares_k = blocks == LeanBlocks::share_k;
-  static constexpr bool stays = blocks == LeanBlocks::stay;
   static constexpr unsigned box_columns = std::min(columns, 64U);  ///< of B
   static constexpr unsigned box_bytes = 64 * box_columns * 2;
   static constexpr unsigned b_bytes = Model::boxes * box_bytes;
@@ -76,33 +74,20 @@ struct LeanTile
   static constexpr unsigned lds_bytes = 1024 + places * step_bytes + end_bytes;
 };
 
-/// A group's sums, rounded, to C by the copy engine, by way of LDS at `own`.
+/// A group's 64 columns, rounded, to C by the copy engine, by way of LDS at `own`.
 template <typename Tile, typename Result>
-__device__ void store_by_group(const float (&sums)[Tile::sums], unsigned own, bool is_first,
-                               const TensorMap& c_map, uint2 first, float alpha) {
-  constexpr unsigned stored_parts = Tile::by_columns ? 1 : Tile::columns / Tile::stored_columns;
+__device__ void store_columns(const float (&sums)[Tile::sums], unsigned own, const TensorMap& c_map,
+                              uint2 first, float alpha) {
+  static_assert(Tile::by_columns);
   const unsigned group = threadIdx.x / Tile::group_threads;
   const unsigned warp = threadIdx.x / 32 % 4;
-  const unsigned row = first.x + (Tile::by_columns ? 0 : group * 64);
-  const unsigned column = first.y + (Tile::by_columns ? group * 64 : 0);
   auto* const c_tile = static_cast<unsigned char*>(lds_at(own));
-#pragma unroll
-  for (unsigned part = 0; part < stored_parts; ++part) {
-    if (!is_first || part > 0) {
-      if (warp == 0) {
-        wait_until_stores_have_read();
-      }
-      barrier_of(group + 1, Tile::group_threads);
-    }
-    put_into_lds<Tile, Result>(c_tile, sums, part, warp, threadIdx.x % 32, alpha);
-    show_lds_to_copies();
-    barrier_of(group + 1, Tile::group_threads);
-    if (warp == 0 && elect()) {
-      for (unsigned box = 0; box < Tile::stored_columns / Tile::c_box_columns; ++box) {
-        store_box(&c_map, c_tile + box * Tile::c_box_rows * Tile::c_box_columns * 2,
-                  column + part * Tile::stored_columns + box * Tile::c_box_columns, row);
-      }
-    }
+  put_into_lds<Tile, Result>(c_tile, sums, 0, warp, threadIdx.x % 32, alpha);
+  show_lds_to_copies();
+  barrier_of(group + 1, Tile::group_threads);
+  if (warp == 0 && elect()) {
+    store_box(&c_map, c_tile, first.y + group * 64, first.x);
+    wait_until_stores_have_read();  // they end with the kernel
   }
 }
 
@@ -193,9 +178,8 @@ __device__ void add_up_in_cluster(const float (&sums)[Tile::sums], unsigned buff
 template <typename Tile, typename Value, typename Result>
 static __global__ void __launch_bounds__(Tile::threads, 1)
     lean_kernel(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
-                const __grid_constant__ TensorMap c_map, const Sharing sharing,
-                const gemm::TileOrder order, const Extents e, unsigned all_steps, float alpha,
-                Result* c) {
+                const __grid_constant__ TensorMap c_map, const Sharing sharing, const Extents e,
+                unsigned all_steps, float alpha, Result* c) {
 #if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned places = Tile::places;
   constexpr unsigned depth = Tile::deep * Tile::depth;
@@ -251,24 +235,14 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
   }
   let_next_kernel_begin();
   wait_for_kernel_before();
-  const unsigned first = Tile::stays ? blockIdx.z : 0;
-  const unsigned stride = Tile::stays ? gridDim.z : 1;
-  const unsigned tiles = Tile::stays ? order.tiles : 1;
-  const auto first_element_of = [&](unsigned tile) -> uint2 {
-    uint2 at = {blockIdx.x, blockIdx.y};
-    if constexpr (Tile::stays) {
-      const gemm::TilePlace of_cluster = gemm::place_of(order, tile);
-      at = {of_cluster.row * rows + my_row, of_cluster.column * columns + my_column};
-    } else {
-      if constexpr (!Tile::shares_k) {
-        at.x += blockIdx.z * gridDim.x;
-      }
-      if (sharing.columns_first) {
-        at = {at.y, at.x};
-      }
-    }
-    return {at.x * Tile::rows, at.y * Tile::columns};
-  };
+  uint2 at = {blockIdx.x, blockIdx.y};
+  if constexpr (!Tile::shares_k) {
+    at.x += blockIdx.z * gridDim.x;
+  }
+  if (sharing.columns_first) {
+    at = {at.y, at.x};
+  }
+  at = {at.x * Tile::rows, at.y * Tile::columns};
   unsigned place = 0;
   unsigned parity = 0;
   const auto go_on = [&] {
@@ -282,37 +256,33 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
       const unsigned a_blocks = sharing.a_blocks << (before_part + (my_row << sharing.row_shift));
       const unsigned b_blocks = sharing.b_blocks
                                 << (before_part + (my_column << sharing.column_shift));
+      unsigned box = 0;  // along k
+      unsigned k = begin * depth;
 #pragma unroll 1
-      for (unsigned t = first; t < tiles; t += stride) {
-        const uint2 at = first_element_of(t);
-        unsigned box = 0;  // along k
-        unsigned k = begin * depth;
-#pragma unroll 1
-        for (unsigned step = 0; step < steps; ++step) {
-          const unsigned a = tiles_at + place * Tile::step_bytes;
-          const unsigned b = a + Tile::deep * Tile::a_bytes;
-          wait_for(&empty[place], parity ^ 1U);
-          arrive_expecting(&full[place], Tile::step_bytes);
+      for (unsigned step = 0; step < steps; ++step) {
+        const unsigned a = tiles_at + place * Tile::step_bytes;
+        const unsigned b = a + Tile::deep * Tile::a_bytes;
+        wait_for(&empty[place], parity ^ 1U);
+        arrive_expecting(&full[place], Tile::step_bytes);
 #pragma unroll
-          for (unsigned d = 0; d < Tile::deep; ++d, ++box, k += Tile::depth) {
-            void* const to = lds_at(a + d * Tile::a_bytes);
-            if (columns == 1) {
-              copy_box(to, &a_map, k, at.x, &full[place]);
-            } else if ((box & (columns - 1)) == my_column) {
-              copy_box_to(a_blocks, to, &a_map, k, at.x, &full[place]);
-            }
+        for (unsigned d = 0; d < Tile::deep; ++d, ++box, k += Tile::depth) {
+          void* const to = lds_at(a + d * Tile::a_bytes);
+          if (columns == 1) {
+            copy_box(to, &a_map, k, at.x, &full[place]);
+          } else if ((box & (columns - 1)) == my_column) {
+            copy_box_to(a_blocks, to, &a_map, k, at.x, &full[place]);
+          }
 #pragma unroll
-            for (unsigned i = 0; i < Tile::boxes; ++i) {
-              void* const b_to = lds_at(b + d * Tile::b_bytes + i * Tile::box_bytes);
-              if (rows == 1) {
-                copy_box(b_to, &b_map, at.y + i * 64, k, &full[place]);
-              } else if ((box & (rows - 1)) == my_row) {
-                copy_box_to(b_blocks, b_to, &b_map, at.y + i * 64, k, &full[place]);
-              }
+          for (unsigned i = 0; i < Tile::boxes; ++i) {
+            void* const b_to = lds_at(b + d * Tile::b_bytes + i * Tile::box_bytes);
+            if (rows == 1) {
+              copy_box(b_to, &b_map, at.y + i * 64, k, &full[place]);
+            } else if ((box & (rows - 1)) == my_row) {
+              copy_box_to(b_blocks, b_to, &b_map, at.y + i * 64, k, &full[place]);
             }
           }
-          go_on();
         }
+        go_on();
       }
     }
     if (Tile::shares_k && !shares_copies) {
@@ -329,8 +299,7 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
   const std::uint64_t b_first = descriptor_at<Tile::box_columns * 2>(
       tiles_at + Tile::deep * Tile::a_bytes + (Tile::by_columns ? of_group : 0), Tile::box_bytes);
   // Nobody waits for the last steps' places, and a block that is told of one may have ended.
-  const unsigned rounds = Tile::stays ? (tiles - first + stride - 1) / stride : 1;
-  unsigned to_leave = rounds * steps > places ? rounds * steps - places : 0;
+  unsigned to_leave = steps > places ? steps - places : 0;
   const auto leave = [&](unsigned left) {
     if (to_leave == 0) {
       return;
@@ -352,64 +321,53 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
     }
   };
   float sums[Tile::sums];
+  unsigned last = 0;
 #pragma unroll 1
-  for (unsigned t = first; t < tiles; t += stride) {
-    unsigned last = 0;
-#pragma unroll 1
-    for (unsigned step = 0; step < steps; ++step) {
-      wait_for(&full[place], parity);
-      begin_products();
-      const std::uint64_t a = a_first + place * (Tile::step_bytes / 16);
-      const std::uint64_t b = b_first + place * (Tile::step_bytes / 16);
+  for (unsigned step = 0; step < steps; ++step) {
+    wait_for(&full[place], parity);
+    begin_products();
+    const std::uint64_t a = a_first + place * (Tile::step_bytes / 16);
+    const std::uint64_t b = b_first + place * (Tile::step_bytes / 16);
 #pragma unroll
-      for (unsigned i = 0; i < 4 * Tile::deep; ++i) {  // of 16 along k
-        const std::uint64_t of_a = a + (i / 4 * Tile::a_bytes + i % 4 * 32) / 16;
-        const std::uint64_t of_b =
-            b + (i / 4 * Tile::b_bytes + i % 4 * 16 * Tile::box_columns * 2) / 16;
-        multiply<Value, Tile::operands>(sums, Tile::by_columns ? of_b : of_a,
-                                        Tile::by_columns ? of_a : of_b, i > 0 || step > 0);
-      }
-      commit_products();
-      wait_for_products<1>();
-      if (step > 0) {
-        leave(last);
-      }
-      last = place;
-      go_on();
+    for (unsigned i = 0; i < 4 * Tile::deep; ++i) {  // of 16 along k
+      const std::uint64_t of_a = a + (i / 4 * Tile::a_bytes + i % 4 * 32) / 16;
+      const std::uint64_t of_b =
+          b + (i / 4 * Tile::b_bytes + i % 4 * 16 * Tile::box_columns * 2) / 16;
+      multiply<Value, Tile::operands>(sums, Tile::by_columns ? of_b : of_a,
+                                      Tile::by_columns ? of_a : of_b, i > 0 || step > 0);
     }
-    wait_for_products<0>();
-    const uint2 at = first_element_of(t);
-    const unsigned end = tiles_at + places * Tile::step_bytes;
-    if constexpr (Tile::shares_k) {
-      if (!shares_copies) {
-        wait_at_cluster_barrier();
-      }
-      add_up_in_cluster<Tile>(sums, end, &all_came, sharing, part, rank - before_part, mine, at, e,
-                              alpha, c);
-    } else {
+    commit_products();
+    wait_for_products<1>();
+    if (step > 0) {
       leave(last);
-      if constexpr (Tile::stores_by_copies) {
-        store_by_group<Tile, Result>(sums, end + group * Tile::c_bytes, t == first, c_map, at,
-                                     alpha);
-      } else {
-        if (Tile::stays && t != first) {
-          __syncwarp();
-        }
-        store_by_warp<Tile>(sums, end + warp * Tile::warp_rows * Tile::warp_pitch,
-                            at.x + (Tile::by_columns ? 0 : warp * 16),
-                            at.y + (Tile::by_columns ? warp * 16 : 0), e, alpha, c);
-      }
     }
+    last = place;
+    go_on();
   }
-  if (Tile::stores_by_copies && warp % 4 == 0) {
-    wait_until_stores_have_read();  // they end with the kernel
+  wait_for_products<0>();
+  const unsigned end = tiles_at + places * Tile::step_bytes;
+  if constexpr (Tile::shares_k) {
+    if (!shares_copies) {
+      wait_at_cluster_barrier();
+    }
+    add_up_in_cluster<Tile>(sums, end, &all_came, sharing, part, rank - before_part, mine, at, e,
+                            alpha, c);
+  } else {
+    leave(last);
+    if constexpr (Tile::stores_by_copies) {
+      store_columns<Tile, Result>(sums, end + group * Tile::c_bytes, c_map, at, alpha);
+    } else {
+      store_by_warp<Tile>(sums, end + warp * Tile::warp_rows * Tile::warp_pitch,
+                          at.x + (Tile::by_columns ? 0 : warp * 16),
+                          at.y + (Tile::by_columns ? warp * 16 : 0), e, alpha, c);
+    }
   }
 #endif
 }
 
 /// C = alpha A B, of whole rows of 16 bits.
 template <typename Tile, typename Value>
-void enqueue_lean_tile(const gemm::Product<Value>& product, const Cluster& cluster, bool by_pairs) {
+void enqueue_lean_tile(const gemm::Product<Value>& product, const LeanChoice& choice) {
   static const auto kernel = [] {
     const auto allowed = hipscope::allow_lds(lean_kernel<Tile, Value, Value>, Tile::lds_bytes);
     hipscope::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(allowed),
@@ -417,12 +375,13 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const Cluster& clust
     return allowed;
   }();
   const Extents& e = product.extents;
-  const auto [rows, columns, parts] = cluster;
+  const bool by_pairs = choice.by_pairs;
+  const auto [rows, columns, parts] = choice.cluster;
   const unsigned row_clusters = blocks_of(e.m, Tile::rows * rows);
   const unsigned column_clusters = blocks_of(e.n, Tile::columns * columns);
   const auto log = [](unsigned value) { return value / 2 - value / 8; };  // of 1, 2, 4
   const bool columns_first = by_pairs && Tile::columns > Tile::rows;
-  Sharing sharing = {.cluster = cluster,
+  Sharing sharing = {.cluster = choice.cluster,
                      .row_shift = columns_first ? log(columns) : 0,
                      .column_shift = columns_first ? 0 : log(rows),
                      .a_blocks = 0,
@@ -434,14 +393,8 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const Cluster& clust
   for (unsigned row = 0; row < rows; ++row) {
     sharing.b_blocks |= 1U << (row << sharing.row_shift);
   }
-  constexpr unsigned rows_at_once = 2048;
-  const gemm::TileOrder order =
-      gemm::tile_order(row_clusters, column_clusters, rows_at_once / (Tile::rows * rows));
   dim3 grid(row_clusters * rows, column_clusters * columns, parts);
-  if (Tile::stays) {
-    const unsigned clusters = clusters_at_once(compute_units(), rows * columns);
-    grid = dim3(rows, columns, std::min(order.tiles, clusters));
-  } else if (by_pairs) {
+  if (by_pairs) {
     grid = columns_first ? dim3(2 * columns, row_clusters * rows, column_clusters / 2)
                          : dim3(2 * rows, column_clusters * columns, row_clusters / 2);
   }
@@ -459,30 +412,48 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const Cluster& clust
   launch_clusters(kernel,
                   {.grid = grid, .block = dim3(Tile::threads), .lds_bytes = Tile::lds_bytes},
                   columns_first ? dim3(columns, rows) : dim3(rows, columns, parts),
-                  !(fits_twice && is_large), a_map, b_map, c_map, sharing, order, e,
+                  !(fits_twice && is_large), a_map, b_map, c_map, sharing, e,
                   blocks_of(e.k, Tile::deep * Tile::depth), product.alpha, product.c);
 }
 
 template <typename Value>
-using EnqueueLeanTile = void (*)(const gemm::Product<Value>&, const Cluster&, bool by_pairs);
+using EnqueueLeanTile = void (*)(const gemm::Product<Value>&, const LeanChoice&);
 
+// None for blocks that stay, which are 15.2's.
 template <typename Value, std::size_t... i>
 constexpr std::array<EnqueueLeanTile<Value>, sizeof...(i)> lean_enqueues(
     std::index_sequence<i...>) {
-  return {enqueue_lean_tile<LeanTile<Value, lean_sizes, i>, Value>...};
+  return {[]() -> EnqueueLeanTile<Value> {
+    if constexpr (lean_sizes[i].blocks == LeanBlocks::stay) {
+      return nullptr;
+    } else {
+      return enqueue_lean_tile<LeanTile<Value, lean_sizes, i>, Value>;
+    }
+  }()...};
 }
 
-// From the likely fastest on; those of the last size are kept.
-inline const std::vector<LeanChoice>& lean_choices_for(const Extents& e) {
-  static std::array<unsigned, 3> last{};
-  static std::vector<LeanChoice> choices;
-  const std::array<unsigned, 3> size = {e.m, e.n, std::max(8U, e.k)};
-  if (size != last) {
-    choices = likely_lean_choices(size[0], size[1], size[2], compute_units(), gemm::likely_choices);
-    last = size;
+/// A product's choices, from the likely fastest on; those of the last size are kept.
+class LeanChoices {
+ public:
+  explicit LeanChoices(Staying staying) : staying_(staying) {}
+
+  template <typename Value>
+  const LeanChoice& of(const gemm::Product<Value>& product) {
+    const Extents& e = product.extents;
+    const std::array<unsigned, 3> size = {e.m, e.n, std::max(8U, e.k)};
+    if (size != last_) {
+      choices_ = likely_lean_choices(size[0], size[1], size[2], compute_units(),
+                                     gemm::likely_choices, staying_);
+      last_ = size;
+    }
+    return gemm::choice_of(choices_, product.choice);
   }
-  return choices;
-}
+
+ private:
+  Staying staying_;
+  std::array<unsigned, 3> last_{};
+  std::vector<LeanChoice> choices_;
+};
 
 /// Where a result has 16 bits, beta is 0 and rows of C are whole; otherwise 15's tiles.
 template <typename Value, typename Result>
@@ -493,9 +464,9 @@ void enqueue_little_code(const gemm::Stage<Value, Result>& stage,
     if (product.beta == 0 && has_whole_rows(product.c, e.n, e.ldc)) {
       static constexpr auto enqueues =
           lean_enqueues<Value>(std::make_index_sequence<std::size(lean_sizes)>());
-      const LeanChoice choice = gemm::choice_of(lean_choices_for(e), product.choice);
-      enqueues[choice.size](with_whole_rows(product, product.workspace, pack<Value>),
-                            choice.cluster, choice.by_pairs);
+      static LeanChoices choices(Staying::left_out);
+      const LeanChoice& choice = choices.of(product);
+      enqueues[choice.size](with_whole_rows(product, product.workspace, pack<Value>), choice);
       return;
     }
   }
@@ -511,7 +482,7 @@ gemm::Stage<Value, Result> little_code_stage() {
   stage.choices = gemm::likely_choices;
 #if defined(HGEMM_HAS_HOPPER)
   if constexpr (std::is_same_v<Value, Result>) {
-    constexpr std::size_t for_large_sizes = 0;
+    constexpr std::size_t for_large_sizes = 4;  // 128 x 128
     using Tile = LeanTile<Value, lean_sizes, for_large_sizes>;
     stage.dynamic_lds_bytes = Tile::lds_bytes;
     stage.kernel = reinterpret_cast<const void*>(lean_kernel<Tile, Value, Value>);

@@ -15,7 +15,7 @@
 #include "07.9-tile-by-size.h"
 #include "16.1-rows-of-both.h"
 #endif
-#include "15.1-little-code.h"
+#include "15.2-shared-steps.h"
 #include "16-floats-of-8-bits.h"
 #include "8-kernels/gemm/cases.h"
 #include "8-kernels/gemm/judge.h"
@@ -64,7 +64,7 @@ std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& 
     all.push_back(tiles_of_8_bits_stage<false, Result>("FP8, sums in the instruction"));
     all.push_back(tiles_of_8_bits_stage<true, Result>("FP8, sums of each 128 in FP32"));
   } else if constexpr (!gemm::has_b_by_columns<Value>) {
-    all.push_back(little_code_stage<Value, Result>());
+    all.push_back(shared_steps_stage<Value, Result>());
   }
   std::vector<gemm::Stage<Value, Result>> here;
   std::copy_if(all.begin(), all.end(), std::back_inserter(here),

@@ -1,4 +1,4 @@
-// Which tile and which cluster stage 15.1 takes. Plain C++, no GPU headers.
+// Which tile and which cluster stages 15.1 and 15.2 take. Plain C++, no GPU headers.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace hgemm {
 /// What a block does.
 enum class LeanBlocks {
   one_tile,  ///< one tile, and ends
-  stay,      ///< one tile after the other: there is a block for each SM
+  stay,      ///< one tile after the other: there is a block for each SM (15.2)
   share_k,   ///< part of k of a tile, with the others of its cluster
 };
 
-/// A tile that stage 15.1 has a kernel for.
+/// A tile that one of the two has a kernel for.
 struct LeanSize {
   TileSize tile;
   unsigned deep;  ///< how often 64 along k in a step
@@ -52,7 +52,9 @@ struct LeanChoice {
   Cluster cluster;
   /// Along the longer side of a tile two clusters at once: blocks that run at the same time then
   /// read fewer different rows and columns.
-  bool by_pairs;
+  bool by_pairs = false;
+  /// Of blocks that stay: the tiles of the last rounds are split along k.
+  bool shares_steps = false;
 };
 
 inline constexpr unsigned most_blocks_of_cluster = 16;
@@ -73,6 +75,12 @@ constexpr unsigned clusters_at_once(unsigned sms, unsigned blocks) {
   return std::max(1U, (blocks <= 2 ? sms : sms * 10 / 11) / blocks);
 }
 
+/// The tiles that do not fill the last round of clusters, and one round more, of which each cluster
+/// takes an equal part; none where all rounds are full, or there is only one.
+constexpr unsigned shared_tiles(unsigned tiles, unsigned clusters) {
+  return tiles <= clusters || tiles % clusters == 0 ? 0 : tiles % clusters + clusters;
+}
+
 /// The cycles of a product on an SM of compute capability 9.0. Numbers by measurement, chosen so
 /// that the best of sixteen choices loses least (H100, 20 sizes and shapes: 0.2 % in the mean).
 constexpr double lean_cycles(const LeanChoice& choice, unsigned m, unsigned n, unsigned k,
@@ -86,13 +94,15 @@ constexpr double lean_cycles(const LeanChoice& choice, unsigned m, unsigned n, u
   constexpr double begin_of_a_cluster = 110;
   constexpr double per_part = 90;
   constexpr double next_block = 1100;  // what of a begin is in front of the end of the one before
-  constexpr double next_tile = 1000;   // of a block that stays
+  constexpr double next_tile = 2500;   // of a block that stays
+  constexpr double hand_over = 14000;  // of sums, and operands that L2 has no longer
   const auto& [tile, deep, blocks] = lean_sizes[choice.size];
   const auto [rows, columns, parts] = choice.cluster;
   const unsigned blocks_of_cluster = rows * columns * parts;
   const double clusters = rounded_up(m, tile.rows * rows) * rounded_up(n, tile.columns * columns);
   const double at_once = clusters_at_once(sms, blocks_of_cluster);
-  const double rounds = rounded_up(clusters, static_cast<unsigned>(at_once));
+  const double rounds = choice.shares_steps ? clusters / at_once
+                                            : rounded_up(clusters, static_cast<unsigned>(at_once));
   const double steps = rounded_up(rounded_up(k, tile_depth * deep), parts) * deep;
   constexpr double row_bytes = 2.0 * tile_depth;
   const double from_level_2 = row_bytes * (1.0 * tile.rows / columns + 1.0 * tile.columns / rows);
@@ -105,7 +115,8 @@ constexpr double lean_cycles(const LeanChoice& choice, unsigned m, unsigned n, u
       end_of_an_element * std::min(1.0 * tile.rows * tile.columns, elements_that_count) +
       (rows * columns > 1 ? begin_of_a_cluster : 0) + (parts > 1 ? per_part * parts : 0);
   const double between = blocks == LeanBlocks::stay ? next_tile : around - next_block;
-  return around + rounds * steps * cycles_of_step + (rounds - 1) * between;
+  return around + rounds * steps * cycles_of_step + (rounds - 1) * between +
+         (choice.shares_steps ? hand_over : 0);
 }
 
 /// Whether its cluster reaches no further than C, k is enough for its parts, and all blocks that
@@ -121,6 +132,14 @@ constexpr bool is_possible(const LeanChoice& choice, unsigned m, unsigned n, uns
     return false;
   }
   const double clusters = row_clusters * column_clusters;
+  if (blocks == LeanBlocks::stay) {
+    const auto tiles = static_cast<unsigned>(clusters);
+    return columns == 1 && rows <= 2 && parts == 1 && !choice.by_pairs &&
+           (!choice.shares_steps || shared_tiles(tiles, clusters_at_once(sms, rows)) > 0);
+  }
+  if (choice.shares_steps) {
+    return false;
+  }
   if (blocks == LeanBlocks::share_k) {
     constexpr unsigned most_copy_sharers = 2;
     const bool is_near = parts % 2 != 0 && parts != 3;  // to others that are tried
@@ -133,28 +152,36 @@ constexpr bool is_possible(const LeanChoice& choice, unsigned m, unsigned n, uns
   if (choice.by_pairs) {
     constexpr double fewest_blocks = 64;  // under that the order does not matter
     const double longer = tile.columns > tile.rows ? column_clusters : row_clusters;
-    return blocks == LeanBlocks::one_tile && parts == 1 && static_cast<unsigned>(longer) % 2 == 0 &&
+    return parts == 1 && static_cast<unsigned>(longer) % 2 == 0 &&
            clusters * rows * columns > fewest_blocks;
   }
   return parts == 1;
 }
 
+/// Whether blocks may stay: stage 15.1 has none that do.
+enum class Staying { left_out, chosen };
+
 /// From those that cost least on, `most` at the most; of each tile four, since clusters that are
 /// like each other cost about the same.
 inline std::vector<LeanChoice> likely_lean_choices(unsigned m, unsigned n, unsigned k, unsigned sms,
-                                                   std::size_t most) {
+                                                   std::size_t most, Staying staying) {
   // Of those that cost the same, the larger first.
   constexpr Cluster shapes[] = {{2, 4}, {4, 2}, {2, 2}, {4, 1}, {1, 4}, {2, 1}, {1, 2}, {1, 1}};
   std::vector<std::pair<double, LeanChoice>> all;
+  const auto add = [&](const LeanChoice& choice) {
+    if (is_possible(choice, m, n, k, sms)) {
+      all.emplace_back(lean_cycles(choice, m, n, k, sms), choice);
+    }
+  };
   for (std::size_t i = 0; i < std::size(lean_sizes); ++i) {
+    if (lean_sizes[i].blocks == LeanBlocks::stay && staying == Staying::left_out) {
+      continue;
+    }
     for (Cluster cluster : shapes) {
       for (cluster.parts = 1; cluster.parts <= most_blocks_of_cluster; ++cluster.parts) {
-        for (const bool by_pairs : {false, true}) {
-          const LeanChoice choice = {.size = i, .cluster = cluster, .by_pairs = by_pairs};
-          if (is_possible(choice, m, n, k, sms)) {
-            all.emplace_back(lean_cycles(choice, m, n, k, sms), choice);
-          }
-        }
+        add({.size = i, .cluster = cluster});
+        add({.size = i, .cluster = cluster, .by_pairs = true});
+        add({.size = i, .cluster = cluster, .shares_steps = true});
       }
     }
   }

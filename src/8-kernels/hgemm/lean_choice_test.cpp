@@ -1,4 +1,4 @@
-// Which tile and which cluster hgemm's stage 15.1 takes for a size.
+// Which tile and which cluster hgemm's stages 15.1 and 15.2 take for a size.
 #include "8-kernels/hgemm/lean_choice.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ constexpr unsigned h200_sms = 132;
 constexpr std::size_t as_many_as_measured = 16;
 
 bool is_likely(unsigned m, unsigned n, unsigned k, TileSize tile, Cluster cluster) {
-  for (const LeanChoice& choice : likely_lean_choices(m, n, k, h200_sms, as_many_as_measured)) {
+  for (const LeanChoice& choice :
+       likely_lean_choices(m, n, k, h200_sms, as_many_as_measured, Staying::chosen)) {
     const TileSize size = lean_sizes[choice.size].tile;
     if (size.rows == tile.rows && size.columns == tile.columns &&
         choice.cluster.rows == cluster.rows && choice.cluster.columns == cluster.columns &&
@@ -42,7 +43,8 @@ TEST(LeanChoices, ThereIsOneForAnySizeAndDevice) {
   for (const unsigned sms : {1U, 24U, 132U}) {
     for (const unsigned side : {1U, 16U, 100U, 700U}) {
       for (const unsigned k : {1U, 65U, 1000U, 16384U}) {
-        const auto likely = likely_lean_choices(side, side, k, sms, as_many_as_measured);
+        const auto likely =
+            likely_lean_choices(side, side, k, sms, as_many_as_measured, Staying::chosen);
         EXPECT_FALSE(likely.empty());
         EXPECT_LE(likely.size(), as_many_as_measured);
         for (const LeanChoice& choice : likely) {
@@ -51,6 +53,40 @@ TEST(LeanChoices, ThereIsOneForAnySizeAndDevice) {
         }
       }
     }
+  }
+}
+
+LeanChoice best(unsigned side) {
+  return likely_lean_choices(side, side, side, h200_sms, 1, Staying::chosen).front();
+}
+
+TEST(LeanChoices, BlocksShareStepsWhereTheLastRoundIsNearlyEmpty) {
+  EXPECT_TRUE(best(5120).shares_steps);   // 800 tiles of 128 x 256: 6.06 rounds
+  EXPECT_FALSE(best(4096).shares_steps);  // 512: 3.88
+  EXPECT_FALSE(best(2048).shares_steps);  // 128: there is one round
+  const std::size_t stays = 0;
+  static_assert(lean_sizes[stays].blocks == LeanBlocks::stay);
+  const LeanChoice shares = {.size = stays, .cluster = {1, 1, 1}, .shares_steps = true};
+  EXPECT_TRUE(is_possible(shares, 5120, 5120, 5120, 132));
+  EXPECT_FALSE(is_possible(shares, 2048, 2048, 2048, 132));
+  EXPECT_FALSE(is_possible(shares, 5120, 5120, 5120, 100));  // eight full rounds
+}
+
+TEST(LeanChoices, AClusterHasAtLeastATilesSteps) {
+  for (unsigned clusters : {1U, 2U, 66U, 132U}) {
+    for (unsigned tiles = 1; tiles < 4 * clusters + 2; ++tiles) {
+      const unsigned shared = shared_tiles(tiles, clusters);
+      EXPECT_TRUE(shared == 0 || (shared > clusters && shared < 2 * clusters)) << tiles;
+      EXPECT_EQ((tiles - shared) % clusters, shared == 0 ? tiles % clusters : 0) << tiles;
+      EXPECT_EQ(shared == 0, tiles % clusters == 0 || tiles < clusters) << tiles;
+    }
+  }
+}
+
+TEST(LeanChoices, WithoutBlocksThatStayNoneIsThere) {
+  for (const LeanChoice& choice :
+       likely_lean_choices(4096, 4096, 4096, h200_sms, as_many_as_measured, Staying::left_out)) {
+    EXPECT_NE(lean_sizes[choice.size].blocks, LeanBlocks::stay);
   }
 }
 
@@ -64,12 +100,12 @@ std::size_t sharing_k() {
 
 TEST(LeanChoices, BlocksThatShareKAreThereTogetherWithAStepEach) {
   const std::size_t size = sharing_k();
-  EXPECT_TRUE(is_possible({size, {1, 1, 8}, false}, 16, 64, 1024, 132));
-  EXPECT_FALSE(is_possible({size, {1, 1, 8}, false}, 16, 64, 896, 132));   // seven steps
-  EXPECT_FALSE(is_possible({size, {1, 1, 8}, false}, 16, 64, 1024, 7));    // SMs
-  EXPECT_FALSE(is_possible({size, {1, 1, 1}, false}, 16, 64, 1024, 132));  // nothing is shared
-  EXPECT_FALSE(is_possible({size, {1, 2, 16}, false}, 16, 4096, 4096, 132));
-  EXPECT_TRUE(is_possible({size, {1, 1, 16}, false}, 16, 64, 4096, 132));
+  EXPECT_TRUE(is_possible({size, {1, 1, 8}}, 16, 64, 1024, 132));
+  EXPECT_FALSE(is_possible({size, {1, 1, 8}}, 16, 64, 896, 132));   // seven steps
+  EXPECT_FALSE(is_possible({size, {1, 1, 8}}, 16, 64, 1024, 7));    // SMs
+  EXPECT_FALSE(is_possible({size, {1, 1, 1}}, 16, 64, 1024, 132));  // nothing is shared
+  EXPECT_FALSE(is_possible({size, {1, 2, 16}}, 16, 4096, 4096, 132));
+  EXPECT_TRUE(is_possible({size, {1, 1, 16}}, 16, 64, 4096, 132));
 }
 
 TEST(LeanChoices, ClustersOfMoreThanTwoLeaveSmsOut) {

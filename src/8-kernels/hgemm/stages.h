@@ -33,6 +33,7 @@
 #include "14-tile-by-model.h"
 #include "15-tiles-by-columns.h"
 #include "15.1-little-code.h"
+#include "15.2-shared-steps.h"
 #include "stage.h"
 
 namespace hgemm {
@@ -54,10 +55,10 @@ inline std::vector<Stage> all_stages() {
     all.insert(all.end(), stages.begin(), stages.end());
   }
 #endif
-  for (const Stage& stage :
-       {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
-        shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
-        tile_by_model_stage(), tiles_by_columns_stage(), little_code_stage()}) {
+  for (const Stage& stage : {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
+                             shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
+                             tile_by_model_stage(), tiles_by_columns_stage(), little_code_stage(),
+                             shared_steps_stage()}) {
     all.push_back(stage);
   }
   return all;
