@@ -302,7 +302,7 @@ def _pipeline(part: str, row: str, split: str, pitch: int, peak: str = "matrix F
 
 
 def _hopper(kernel: str, row: str, columns: int, sharing: int = 1, stays: bool = False, threads: int = 384) -> Product:
-    """hgemm's 09 to 15.1: four buffers, two groups of four warps that multiply, one or a warp that copies."""
+    """hgemm's 09 to 15: four buffers, two groups of four warps that multiply, one or a warp that copies."""
     c_bytes = 2 * 64 * 128 * 2 if stays else 0
     return Product("hgemm", f"hgemm::{kernel}", row, "matrix FP16", 128, columns, 64, threads, value_bytes=2,
                    dynamic_lds_bytes=1024 + 4 * (128 + columns) * 128 + c_bytes, computing=256, targets=("sm_90",),
@@ -345,8 +345,6 @@ OF_H200 = (
             "hipscope::Half>", "a tile by what LDS gives, launches overlap", 256, stays=True, threads=288),
     _hopper("model_tiles_kernel<hgemm::ModelTile<hipscope::Half, 128u, 256u, 16u, false, false>, hipscope::Half, "
             "hipscope::Half>", "tiles by columns too", 256, stays=True, threads=288),
-    _hopper("lean_kernel<hgemm::LeanTile<hipscope::Half, hgemm::lean_sizes, 0ul>, hipscope::Half, hipscope::Half>",
-            "little code, clusters share copies or k", 256, sharing=2, stays=True, threads=288),
 )
 
 # --- Kernels that move bytes ------------------------------------------------------------------------

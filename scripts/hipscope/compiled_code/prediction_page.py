@@ -315,7 +315,7 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
                 f"{unit} {_percent(median_error(some, KEYS[0]))} of {len(some)}"
                 for unit, some in (by_unit(of_h200) | by_kind(of_h200)).items())
             + ". **FP16 by matrix instructions has not survived**: by wgmma, blocks that take tile after tile are "
-            "within 9 % of their bounds, but those that begin anew for each tile are not, and by mma.sync none is. "
+            "within 10 % of their bounds, but those that begin anew for each tile are not, and by mma.sync none is. "
             "AMD's kernels are like the latter: waves load operands from LDS, a block has one tile. So their shares "
             "of matrix FP16, and of FP8, are untested.",
             _left_out(entries)]

@@ -106,7 +106,8 @@ __device__ void give_sums(const float (&sums)[count], const SharedSteps& shared,
   }
 }
 
-/// Adds what warp `warp` gave.
+/// Adds what warp `warp` gave. Blocks begin in the order of their numbers, so the giver is always
+/// ahead: no check of results sees a wait that is missing.
 template <unsigned count>
 __device__ void take_sums(float (&sums)[count], const SharedSteps& shared, unsigned warp) {
   const unsigned lane = threadIdx.x % 32;
