@@ -385,7 +385,7 @@ def predict_shares(arguments: argparse.Namespace) -> int:
                 new, done = predict_all(arguments, processes.Processes(), Path(scratch))
         entries = kept_predictions.with_kept(arguments.out, new, done)
         results.write_files(arguments.out, {
-            kept_predictions.FILE: f"{results.compact_json(kept_predictions.kept(entries))}\n".encode("utf-8"),
+            kept_predictions.FILE: kept_predictions.text(entries).encode("utf-8"),
             prediction_page.PAGE: prediction_page.page(entries, page.MADE_BY).encode("utf-8"),
         }, is_all=False)
         if arguments.out.resolve() == committed_reports():

@@ -454,16 +454,25 @@ def test_no_published_figure_is_above_its_bound() -> None:
 
 def edited(folder: Path, entry: dict[str, Any], change: dict[str, Any]) -> Path:
     """A folder whose file of predictions has one entry, changed."""
-    (kept,) = kept_predictions.kept([entry])
-    (folder / kept_predictions.FILE).write_text(json.dumps([{**kept, **change}]))
+    unknown = {key: value for key, value in change.items() if key not in (*kept_predictions.KEPT, "demand")}
+    data = kept_predictions.written([{**entry, **change}]) | unknown
+    (folder / kept_predictions.FILE).write_text(json.dumps(data))
     return folder
 
 
 @pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": -1}, {"row": "none such"},
-                                    {"target": "gfx1030"}, {"experiment": "hgemm"}])
+                                    {"target": "gfx1030"}, {"experiment": "hgemm"}, {"compiler": "gcc 12"}])
 def test_a_file_of_what_is_not_predicted_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     with pytest.raises(door.BadInput):
         kept_predictions.read(edited(tmp_path, committed()[0], change))
+
+
+def test_a_name_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    data = kept_predictions.written(committed()[:1])
+    data["names"].pop()
+    (tmp_path / kept_predictions.FILE).write_text(json.dumps(data))
+    with pytest.raises(door.BadInput, match="there is no name"):
+        kept_predictions.read(tmp_path)
 
 
 def test_instructions_that_the_gpu_does_not_have_are_refused(tmp_path: Path) -> None:
@@ -481,7 +490,7 @@ def test_a_demand_of_nothing_is_refused(tmp_path: Path) -> None:
 
 def test_new_predictions_take_the_place_of_old_ones_of_the_same_folder_and_experiment(tmp_path: Path) -> None:
     entries = committed()
-    (tmp_path / kept_predictions.FILE).write_text(json.dumps(kept_predictions.kept(entries)))
+    (tmp_path / kept_predictions.FILE).write_text(json.dumps(kept_predictions.written(entries)))
     new = [entry for entry in entries if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")][:1]
     left = kept_predictions.with_kept(tmp_path, new, [("gfx942-clang22", "sgemm")])
     assert [entry for entry in left if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")] == new
@@ -735,7 +744,7 @@ def test_the_program_predicts(workshop: Workshop) -> None:
     assert "Not predicted: batchnorm for gfx90a, resident: there is no kernel " in done.stdout
     assert workshop.calls() == ["batchnorm gfx900", "batchnorm gfx90a"]
     assert sorted(workshop.files()) == ["predictions.json", "predictions.md"]
-    first, second = json.loads((workshop.out / "predictions.json").read_text())
+    first, second = kept_predictions.read(workshop.out)
     assert [(first[key], second[key]) for key in ("target", "row", "compiler")] == [
         ("gfx900", "gfx90a"), ("over 8 threads, 16 bytes",) * 2, ("Fake clang version 99.1, HIP 9.9",) * 2]
     # The recorded kernel is 71 instructions, 22 of them FMAs.
@@ -872,7 +881,7 @@ def test_the_program_predicts_of_listings(workshop: Workshop) -> None:
     (listings / "nvcc.txt").write_text("Cuda compilation tools, release 13.0, V13.0.88\n")
     done = workshop.run("--predict-listed", listings)
     assert (done.returncode, done.stderr) == (0, "")
-    entry, = json.loads((workshop.out / "predictions.json").read_text())
+    entry, = kept_predictions.read(workshop.out)
     assert [entry[key] for key in ("target", "compiler", "row", "vgprs", "lds_bytes")] == [
         "sm_90", "nvcc 13.0.88", "LDS staging", 96, 9216]
     assert (entry["demand"]["fmas"], entry["demand"]["loaded_bytes"]) == (128, 1024)

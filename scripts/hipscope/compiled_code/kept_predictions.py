@@ -6,8 +6,9 @@ this.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from .prediction_cases import CASES, LARGE_SIZE, PRODUCT_SIZE, Product, Stream, 
 FOLDER = REPOSITORY / "results" / "isa"
 FILE = "predictions.json"
 SCHEMA = "isa-predictions-schema.json"
-# What an entry of the file says; the rest follows.
+# What the file says of a prediction, and of its demand; the rest follows.
 KEPT = ("target", "compiler", "experiment", "sweep", "row", "kernel", "step", "trips", "steps", "vgprs", "agprs",
-        "lds_bytes", "mca_cycles", "lds_conflicts", "demand")
+        "lds_bytes", "mca_cycles", "lds_conflicts")
+NAMED = KEPT[:7]
+DEMAND = tuple(field.name for field in fields(Demand))
 PLACES = 4
 
 Entry = dict[str, Any]
@@ -92,8 +95,31 @@ def share_of_large(entry: Entry) -> float | None:
     return _judge(case, entry, gpu, LARGE_SIZE).share
 
 
-def kept(entries: Iterable[Entry]) -> list[Entry]:
-    return [{key: entry[key] for key in KEPT} for entry in entries]
+def written(entries: Iterable[Entry]) -> dict[str, Any]:
+    """As the file has them: a row for each, and of a text the number of its name."""
+    names: dict[str, int] = {}
+    rows = [[names.setdefault(cell, len(names)) if isinstance(cell, str) else cell
+             for cell in (*(entry[key] for key in KEPT), *(entry["demand"][key] for key in DEMAND))]
+            for entry in entries]
+    return {"columns": [*KEPT, *(f"demand.{name}" for name in DEMAND)], "names": list(names), "predictions": rows}
+
+
+def text(entries: Iterable[Entry]) -> str:
+    """The file, a line for each prediction."""
+    data = written(entries)
+    lines = ",\n".join(json.dumps(row) for row in data["predictions"])
+    names = ",\n".join(json.dumps(name) for name in data["names"])
+    return f'{{"columns": {json.dumps(data["columns"])},\n"names": [\n{names}],\n"predictions": [\n{lines}]}}\n'
+
+
+def _entry(row: Sequence[Any], names: Sequence[str]) -> Entry:
+    """Of a row of the file; raises ValueError."""
+    entry = dict(zip(KEPT, row))
+    for key in NAMED:
+        if entry[key] >= len(names):
+            raise ValueError(f"there is no name {entry[key]}")
+        entry[key] = names[entry[key]]
+    return {**entry, "demand": dict(zip(DEMAND, row[len(KEPT):]))}
 
 
 def read(folder: Path) -> list[Entry]:
@@ -101,8 +127,12 @@ def read(folder: Path) -> list[Entry]:
     path = folder / FILE
     if not path.exists():
         return []
+    data = door.read_json(path, SCHEMA)
     try:
-        return [judged(entry) for entry in door.read_json(path, SCHEMA)]
+        entries = [judged(_entry(row, data["names"])) for row in data["predictions"]]
+        for entry in entries:
+            key_of(entry)  # knows the compilers
+        return entries
     except ValueError as error:
         raise door.BadInput(f"{path}: {error}.") from error
 
