@@ -23,9 +23,6 @@
 namespace hipscope::trial {
 namespace {
 
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
-
 MadeResults measured(const std::string& experiment) {
   return read_result_file(HIPSCOPE_RESULTS "/nvidia-h200/" + experiment + ".json");
 }

@@ -17,9 +17,6 @@
 namespace hipscope::trial {
 namespace {
 
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
-
 // Lines of kibibytes and cycles, after comments and a header.
 std::vector<CurvePoint> read_curve(const std::string& name) {
   std::ifstream file(std::string(HIPSCOPE_INFERENCE_DATA) + "/" + name + ".csv");
@@ -36,7 +33,7 @@ std::vector<CurvePoint> read_curve(const std::string& name) {
   return curve;
 }
 
-struct Gpu {
+struct RealGpu {
   std::string name{};
   double l2_bytes = 0;
   std::vector<double> capacities{};
@@ -44,17 +41,19 @@ struct Gpu {
 
 TEST(RealTrial, CapacitiesAreRightOrNotFound) {
   Tally& answers = tally("cache capacity, curves of real GPUs");
-  for (const Gpu& gpu : {
-           Gpu{.name = "mi210", .l2_bytes = 8 * mib, .capacities = {16 * kib, 8 * mib}},
-           Gpu{.name = "mi300x", .l2_bytes = 4 * mib, .capacities = {32 * kib, 4 * mib, 256 * mib}},
-           Gpu{.name = "rx6900xt",
+  for (const RealGpu& gpu : {
+           RealGpu{.name = "mi210", .l2_bytes = 8 * mib, .capacities = {16 * kib, 8 * mib}},
+           RealGpu{
+               .name = "mi300x", .l2_bytes = 4 * mib, .capacities = {32 * kib, 4 * mib, 256 * mib}},
+           RealGpu{.name = "rx6900xt",
            .l2_bytes = 4 * mib,
            .capacities = {16 * kib, 128 * kib, 4 * mib, 128 * mib}},
            // Of an L2 in two halves each keeps copies of the other's lines.
-           Gpu{.name = "h100_pcie",
+           RealGpu{.name = "h100_pcie",
            .l2_bytes = 50 * mib,
            .capacities = {256 * kib, 25 * mib, 50 * mib}},
-           Gpu{.name = "a100", .l2_bytes = 40 * mib, .capacities = {192 * kib, 20 * mib, 40 * mib}},
+           RealGpu{
+               .name = "a100", .l2_bytes = 40 * mib, .capacities = {192 * kib, 20 * mib, 40 * mib}},
        }) {
     SCOPED_TRACE(gpu.name);
     const auto curve = read_curve(gpu.name);

@@ -17,6 +17,9 @@
 
 namespace hipscope::trial {
 
+inline constexpr double kib = 1024;
+inline constexpr double mib = 1024 * kib;
+
 /// What an inference should say.
 struct Truth {
   std::optional<double> value{};  ///< empty: there is nothing to find

@@ -14,8 +14,7 @@
 namespace hipscope::trial {
 namespace {
 
-constexpr double kib = 1024;
-constexpr double capacity_tolerance = 0.125;
+constexpr double code_tolerance = 0.125;
 
 // The sizes of a GPU's instructions: NVIDIA's and AMD's, as fma_loop has them.
 struct Code {
@@ -40,7 +39,7 @@ std::vector<double> fine_lengths(const Code& code, const Curve& coarse) {
 }
 
 // A loop that misses takes up to `slowdown` times as long.
-struct Machine {
+struct CodeMachine {
   Cache cache{};
   double latency = 0;
   double end = 0;  // cycles that an iteration's end costs
@@ -51,10 +50,10 @@ struct Machine {
   }
 };
 
-Machine random_machine(Random& random) {
-  Machine machine{.latency = one_of(random, std::vector<double>{4, 8}),
-                  .end = between(random, 1, 40),
-                  .slowdown = between(random, 1.1, 4)};
+CodeMachine random_code_caches(Random& random) {
+  CodeMachine machine{.latency = one_of(random, std::vector<double>{4, 8}),
+                      .end = between(random, 1, 40),
+                      .slowdown = between(random, 1.1, 4)};
   Cache& cache = machine.cache;
   constexpr unsigned many = 6;  // a loop goes round hundreds of times
   cache.laps = many;
@@ -70,7 +69,7 @@ Machine random_machine(Random& random) {
 }
 
 // What fma_loop measures of blocks of `threads`: sweep unroll-N, and edge-N where that has an end.
-void add_sweeps(MadeResults& made, unsigned threads, const Code& code, const Machine& machine,
+void add_sweeps(MadeResults& made, unsigned threads, const Code& code, const CodeMachine& machine,
                 const Disturbance& disturbance, Random& random) {
   const Curve coarse = measured(
       loop_lengths(code.bytes_per_fma),
@@ -90,7 +89,7 @@ void add_sweeps(MadeResults& made, unsigned threads, const Code& code, const Mac
 }
 
 const Seeds code_seeds(43);
-const Seeds nothing_seeds(44);
+const Seeds no_code_cache_seeds(44);
 
 TEST(InstructionCacheTrial, BothPasses) {
   Tally& capacities = tally("instruction cache capacity");
@@ -99,7 +98,7 @@ TEST(InstructionCacheTrial, BothPasses) {
     Random random(code_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const Code& code = one_of(random, codes());
-    const Machine machine = random_machine(random);
+    const CodeMachine machine = random_code_caches(random);
     MadeResults made("fma_loop");
     for (const unsigned threads : fma_loop::edge_threads) {
       if (threads == fma_loop::edge_threads.front() || happens(random, 0.8)) {
@@ -111,7 +110,7 @@ TEST(InstructionCacheTrial, BothPasses) {
     constexpr double well_within = 1.6;
     const bool is_reached = well_within * machine.cache.bytes < code.most_chunks * code.chunk_bytes;
     if (is_reached || found.value) {
-      capacities.add({.value = machine.cache.bytes, .tolerance = capacity_tolerance}, found);
+      capacities.add({.value = machine.cache.bytes, .tolerance = code_tolerance}, found);
     }
     // Still at full speed as far as noise can tell, and hardly any longer not.
     const Inference loop = made.inference("largest loop at full speed, 64 threads");
@@ -121,7 +120,7 @@ TEST(InstructionCacheTrial, BothPasses) {
     longest.add({.value = is_right ? *loop.value : machine.cache.bytes / 4}, loop);
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(nothing_seeds(i));
+    Random random(no_code_cache_seeds(i));
     const Code& code = one_of(random, codes());
     MadeResults made("fma_loop");
     for (const unsigned threads : fma_loop::edge_threads) {

@@ -43,7 +43,7 @@ Curve last_octaves(const Curve& curve) {
 }
 
 const Seeds word_seeds(70);
-const Seeds nothing_seeds(71);
+const Seeds no_meeting_seeds(71);
 
 TEST(AtomicsTrial, AWordOfL2) {
   Tally& answers = tally("additions at one word of L2");
@@ -60,7 +60,7 @@ TEST(AtomicsTrial, AWordOfL2) {
                 word_by(sampled_rates(units, rate, one_of(random, all_disturbances()), random)));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(nothing_seeds(i));
+    Random random(no_meeting_seeds(i));
     const std::vector<double> units = some_units(random);
     const Curve law = non_structure(units, 1, true, random).curve;
     const Curve last = last_octaves(law);

@@ -64,13 +64,13 @@ TEST(LineTrial, Sector) {
   expect_goals(answers, {.right = 0.8});
 }
 
-const Seeds nothing_seeds(6);
+const Seeds no_line_seeds(6);
 
 TEST(LineTrial, NoSectorIsInvented) {
   constexpr unsigned curves = 500;
   Tally& answers = tally("sector, of nothing");
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(nothing_seeds(i));
+    Random random(no_line_seeds(i));
     MadeResults made("cache_line");
     const Disturbance& disturbance = one_of(random, disturbances());
     for (const char* value : {"second load", "across the middle"}) {

@@ -64,14 +64,14 @@ std::vector<double> footprints_of_lds() {
   return all;
 }
 
-const Seeds lds_seeds(84);
+const Seeds pair_of_lds_seeds(84);
 const Seeds no_lds_seeds(85);
 
 TEST(CacheSharingTrial, BesideLds) {
   Tally& answers = tally("vector cache left beside the largest LDS");
   const std::vector<double> xs = footprints_of_lds();
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(lds_seeds(i));
+    Random random(pair_of_lds_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double all = one_of(random, std::vector<double>{16384, 32768, 131072, 196608, 262144});
     const double left = happens(random, 0.5) ? all : std::max(16384.0, all / 8);

@@ -14,9 +14,7 @@
 namespace hipscope::trial {
 namespace {
 
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
-constexpr double tolerance = 0.1;
+constexpr double bandwidth_tolerance = 0.1;
 
 // As the lesson spaces them, in quarter octaves.
 std::vector<double> quarter_octaves(double first, double last) {
@@ -90,10 +88,10 @@ TEST(BandwidthTrial, OfCaches) {
       }
       memory_bandwidth::conclude(made.results());
       tally("level 1 bandwidth, " + disturbance.name)
-          .add({.value = fast, .tolerance = tolerance},
+          .add({.value = fast, .tolerance = bandwidth_tolerance},
                made.inference("cache level 1 read bandwidth"));
       tally("L2 bandwidth, " + disturbance.name)
-          .add({.value = middle, .tolerance = tolerance},
+          .add({.value = middle, .tolerance = bandwidth_tolerance},
                made.inference("cache level 2 read bandwidth"));
     }
   }
@@ -141,11 +139,11 @@ TEST(BandwidthTrial, OfFurtherCaches) {
                            of_rates(disturbance), random));
       memory_bandwidth::conclude(made.results());
       tally("level 1 bandwidth, L2 in sight")
-          .add({.value = fast, .tolerance = tolerance},
+          .add({.value = fast, .tolerance = bandwidth_tolerance},
                made.inference("cache level 1 read bandwidth"));
       const Inference answer = made.inference("bandwidth of a cache past L2");
       tally("bandwidth behind L2")
-          .add(is_behind      ? Truth{.value = behind, .tolerance = tolerance}
+          .add(is_behind      ? Truth{.value = behind, .tolerance = bandwidth_tolerance}
                : answer.value ? Truth{.value = 1e-9}
                               : Truth{},
                answer);
@@ -192,12 +190,12 @@ TEST(BandwidthTrial, BytesInFlight) {
   expect_goals(answers);
 }
 
-const Seeds nothing_seeds(4);
+const Seeds no_bandwidth_level_seeds(4);
 
 TEST(BandwidthTrial, NothingIsInvented) {
   constexpr unsigned curves = 500;
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(nothing_seeds(i));
+    Random random(no_bandwidth_level_seeds(i));
     MadeResults made("memory_bandwidth",
                      fake::describe_with(&DeviceDescription::l2_bytes, 8 * mib));
     const Disturbance disturbance = of_rates(one_of(random, disturbances()));

@@ -19,9 +19,6 @@
 namespace hipscope::trial {
 namespace {
 
-constexpr double kib = 1024;
-constexpr double mib = 1024 * kib;
-
 // How far off a capacity is still right.
 constexpr double capacity_tolerance = 0.125;
 constexpr double latency_tolerance = 0.05;
@@ -446,13 +443,13 @@ TEST(LevelsTrial, LoadsThatTakeTwiceAsLong) {
   expect_goals(answers);
 }
 
-const Seeds nothing_seeds(2);
+const Seeds no_level_seeds(2);
 const Seeds nothing_loads_seeds(61);
 
 TEST(LevelsTrial, NothingIsInvented) {
   constexpr unsigned curves = 500;
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(nothing_seeds(i));
+    Random random(no_level_seeds(i));
     const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
     const std::vector<double> all = footprints(kib, 2048 * mib, 64);
     const Curve curve = non_structure(all, 100, false, random).curve;

@@ -18,7 +18,7 @@ constexpr double small_page = memory_latency::small_page;
 constexpr double large_page = memory_latency::large_page;
 
 // Within a grid of eighths of an octave and the way of a set that is full early.
-constexpr double tolerance = 0.2;
+constexpr double tlb_tolerance = 0.2;
 constexpr double penalty_tolerance = 0.15;
 
 struct Tlb {
@@ -87,11 +87,11 @@ void add_firsts_that_cost_little(Tally& answers, Tally& seconds) {
         made.curve(sweep, "paged over dense", disturbed(curve, disturbance, random));
       }
       memory_latency::conclude(made.results());
-      answers.add({.value = first.entries * first.entry_bytes, .tolerance = tolerance},
+      answers.add({.value = first.entries * first.entry_bytes, .tolerance = tlb_tolerance},
                   made.inference("TLB level 1 reach"));
       // Of entries for less, pages of 2 MiB reach more than these cover.
       if (second.entry_bytes == large_page) {
-        seconds.add({.value = second.entries * second.entry_bytes, .tolerance = tolerance},
+        seconds.add({.value = second.entries * second.entry_bytes, .tolerance = tlb_tolerance},
                     made.inference("TLB level 2 reach"));
       }
     }
@@ -126,7 +126,7 @@ TEST(TlbTrial, Reach) {
       tally("TLB miss penalty")
           .add({.value = tlb.cost * dense, .tolerance = penalty_tolerance},
                made.inference("TLB level 1 miss penalty"));
-      answers.add({.value = tlb.entries * tlb.entry_bytes, .tolerance = tolerance},
+      answers.add({.value = tlb.entries * tlb.entry_bytes, .tolerance = tlb_tolerance},
                   made.inference("TLB level 1 reach"));
     }
   }
@@ -138,13 +138,13 @@ TEST(TlbTrial, Reach) {
   expect_goals(tally("TLB miss penalty"), {.right = 0.3});
 }
 
-const Seeds nothing_seeds(8);
+const Seeds no_tlb_seeds(8);
 
 TEST(TlbTrial, NoReachIsInvented) {
   constexpr unsigned curves = 500;
   Tally& answers = tally("TLB reach, of nothing");
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(nothing_seeds(i));
+    Random random(no_tlb_seeds(i));
     MadeResults made("memory_latency");
     const Disturbance& disturbance = one_of(random, disturbances());
     for (const char* sweep : {"tlb-2m", "tlb-64k"}) {
