@@ -294,12 +294,6 @@ std::vector<Terms> Point::compare(const std::vector<std::function<void()>>& bodi
 std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
   constexpr unsigned rounds = 3;
   constexpr double out_of_the_race = 1.25;  // over the fastest of the first round
-  // Cycles, since under a power cap the clock changes from one sample to the next; seconds where
-  // there is no clock.
-  const double other_mhz = std::max(1.0, fallback_mhz(run_));
-  const auto cost_of = [other_mhz](const Sample& sample) {
-    return sample.seconds * (sample.shader_mhz > 0 ? sample.shader_mhz : other_mhz);
-  };
   if (run_.options.preset == detail::Preset::once) {
     return 0;
   }
@@ -315,11 +309,25 @@ std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
     for (std::size_t i = 0; i < turns.size(); ++i) {
       if (round == 0 || least[i] <= limit) {
         take_turn(run_, turns[i]);
-        least[i] = std::min(least[i], cost_of(turns[i].measurement.samples.back()));
+        least[i] = std::min(least[i], turns[i].measurement.samples.back().seconds);
       }
     }
   }
-  return static_cast<std::size_t>(std::min_element(least.begin(), least.end()) - least.begin());
+  // By cycles, since under a power cap the clock changes from one sample to the next; by seconds
+  // where the clock of some that are in the race is not known.
+  const double limit = out_of_the_race * *std::min_element(least.begin(), least.end());
+  std::vector<double> cycles(bodies.size(), std::numeric_limits<double>::infinity());
+  bool are_known = true;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    for (const Sample& sample : turns[i].measurement.samples) {
+      if (sample.shader_mhz > 0 && least[i] <= limit) {
+        cycles[i] = std::min(cycles[i], sample.seconds * sample.shader_mhz);
+      }
+    }
+    are_known = are_known && (least[i] > limit || std::isfinite(cycles[i]));
+  }
+  const std::vector<double>& costs = are_known ? cycles : least;
+  return static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
 Measurement Point::measure_on_host(const std::string& name, const std::function<void()>& body,

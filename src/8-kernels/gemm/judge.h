@@ -4,6 +4,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -216,9 +217,11 @@ void measure_in_turn(const hipscope::Sweep& sweep, hipscope::Point& point,
     }
   }
   const auto of_library = times.begin() + static_cast<std::ptrdiff_t>(chosen.size());
-  const auto takes_less = [&](const auto& one, const auto& other) {
-    return sweep.is_hardware() ? one.cycles() < other.cycles()
-                               : one.seconds().median < other.seconds().median;
+  const bool has_cycles = std::none_of(times.begin(), times.end(),
+                                       [](const auto& time) { return std::isnan(time.cycles()); });
+  const auto takes_less = [has_cycles](const auto& one, const auto& other) {
+    return has_cycles ? one.cycles() < other.cycles()
+                      : one.seconds().median < other.seconds().median;
   };
   const auto ours = std::min_element(times.begin(), of_library, takes_less);
   if (of_library == times.end()) {

@@ -340,6 +340,12 @@ class Ladder {
 
   // --- Sweep awkward
 
+  // Rows of whole 16 bytes, but partial tiles of every kind; 1464 where the largest is 4097, which
+  // is more tiles of 128 x 128 than SMs.
+  [[nodiscard]] unsigned side_that_overhangs() const {
+    return (largest_awkward() * 5 / 14 + 7) / 8 * 8;
+  }
+
   void check_awkward(Sweep& sweep) const {
     sweep.axis({.name = "stage"});
     sweep.headline("largest error");
@@ -348,8 +354,11 @@ class Ladder {
     const std::vector<AwkwardProblem<Value>> problems =
         awkward_problems<Value>(sweep, static_cast<unsigned>(largest_awkward_));
     std::optional<BusyUnits> busy;
+    std::optional<Problem<Value>> overhanging;
     if (sweep.is_hardware()) {
       busy.emplace(sweep.device());
+      overhanging.emplace(side_that_overhangs(), side_that_overhangs(), largest_awkward() - 1,
+                          Values::random, sweep.seed());
     }
     for (std::size_t i = 0; i < stages().size(); ++i) {
       if (!is_here(sweep, stages()[i])) {
@@ -375,6 +384,9 @@ class Ladder {
           check(name + ", half of the blocks late",
                 judge_late_blocks(stages()[i], *problem, what.factors, *busy));
         }
+      }
+      if (busy) {
+        verify_choices(point, stages()[i], *overhanging, *busy);
       }
       point.value("cases", static_cast<double>(problems.size()), "");
       point.value("largest error", largest, "eps");

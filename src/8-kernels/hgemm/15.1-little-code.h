@@ -4,7 +4,7 @@
 // jump to code that it has not run yet is a round trip to L2: the kernel of 15, with all its ways
 // to store, has 36 KB of code for tiles of 64 x 64, this one 9. So it is compiled for one way (16
 // bits, rows at multiples of 16 bytes, beta = 0; others are left to 15), for whole tiles or for
-// parts of k, and a block of a small tile has one tile, at its own place in the grid. The compiler
+// parts of k, and a block has one tile, at its own place in the grid. The compiler
 // knows that all lanes of a warp do the same (a shuffled warp number, an elected lane), and leaves
 // addresses to the scalar unit. Each warp stores its own sums, and waits for no other.
 // Blocks of a cluster share copies: of the blocks in a column one copies a tile of B for all, of
@@ -353,7 +353,6 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
     add_up_in_cluster<Tile>(sums, end, &all_came, sharing, part, rank - before_part, mine, at, e,
                             alpha, c);
   } else {
-    leave(last);
     if constexpr (Tile::stores_by_copies) {
       store_columns<Tile, Result>(sums, end + group * Tile::c_bytes, c_map, at, alpha);
     } else {
@@ -479,6 +478,7 @@ template <typename Value = Half, typename Result = Value>
 gemm::Stage<Value, Result> little_code_stage() {
   auto stage = tiles_by_columns_stage<Value, Result>();
   stage.technique = "little code, clusters share copies or k";
+  stage.tiles.block_columns = stage.tiles.thread_columns = 128;
   stage.choices = gemm::likely_choices;
 #if defined(HGEMM_HAS_HOPPER)
   if constexpr (std::is_same_v<Value, Result>) {

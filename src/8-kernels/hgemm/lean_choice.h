@@ -53,7 +53,7 @@ struct LeanChoice {
   /// Along the longer side of a tile two clusters at once: blocks that run at the same time then
   /// read fewer different rows and columns.
   bool by_pairs = false;
-  /// Of blocks that stay: the tiles of the last rounds are split along k.
+  /// Of blocks that stay: the tiles of `shared_tiles` are split along k.
   bool shares_steps = false;
 };
 
@@ -81,8 +81,15 @@ constexpr unsigned shared_tiles(unsigned tiles, unsigned clusters) {
   return tiles <= clusters || tiles % clusters == 0 ? 0 : tiles % clusters + clusters;
 }
 
+/// Whether a choice may share steps: not where all of the smallest tiles that blocks stay for, by
+/// pairs of rows, are in one round.
+constexpr bool may_share_steps(unsigned m, unsigned n, unsigned sms) {
+  return 2 * rounded_up(m, 256) * rounded_up(n, 128) > sms;
+}
+
 /// The cycles of a product on an SM of compute capability 9.0. Numbers by measurement, chosen so
-/// that the best of sixteen choices loses least (H100, 20 sizes and shapes: 0.2 % in the mean).
+/// that the best of sixteen choices loses least (H100, 20 sizes and shapes: 0.2 % in the mean); of
+/// blocks that stay by an H200's.
 constexpr double lean_cycles(const LeanChoice& choice, unsigned m, unsigned n, unsigned k,
                              unsigned sms) {
   constexpr double fmas_per_cycle = 2048;

@@ -72,6 +72,22 @@ TEST(LeanChoices, BlocksShareStepsWhereTheLastRoundIsNearlyEmpty) {
   EXPECT_FALSE(is_possible(shares, 5120, 5120, 5120, 100));  // eight full rounds
 }
 
+TEST(LeanChoices, WhatSharesStepsHasAWorkspaceForThem) {
+  for (const unsigned sms : {20U, 114U, 132U}) {
+    for (unsigned m = 40; m < 2200; m += 72) {
+      for (unsigned n = 64; n < 2200; n += 88) {
+        for (const LeanChoice& choice :
+             likely_lean_choices(m, n, 4096, sms, 1000, Staying::chosen)) {
+          EXPECT_TRUE(!choice.shares_steps || may_share_steps(m, n, sms)) << m << " x " << n;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(may_share_steps(1464, 1464, h200_sms));  // 144 tiles of 128 x 128
+  EXPECT_TRUE(may_share_steps(1408, 1536, h200_sms));  // 132, but 72 pairs
+  EXPECT_FALSE(may_share_steps(1408, 1408, h200_sms));
+}
+
 TEST(LeanChoices, AClusterHasAtLeastATilesSteps) {
   for (unsigned clusters : {1U, 2U, 66U, 132U}) {
     for (unsigned tiles = 1; tiles < 4 * clusters + 2; ++tiles) {
