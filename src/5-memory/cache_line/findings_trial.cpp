@@ -31,11 +31,11 @@ Neighbourhood random_neighbourhood(Random& random) {
   return made;
 }
 
-const std::vector<double> blocks = {8, 16, 32, 64, 128, 256, 512, 1024};
+const std::vector<double> line_blocks = {8, 16, 32, 64, 128, 256, 512, 1024};
 
 Curve second_loads(const Neighbourhood& law) {
   Curve curve;
-  for (const double block : blocks) {
+  for (const double block : line_blocks) {
     const double latency = block <= law.sector                ? law.hit
                            : law.near > 0 && block > law.near ? law.far
                                                               : law.miss;
@@ -74,8 +74,9 @@ TEST(LineTrial, NoSectorIsInvented) {
     MadeResults made("cache_line");
     const Disturbance& disturbance = one_of(random, disturbances());
     for (const char* value : {"second load", "across the middle"}) {
-      made.curve("sector-l1", value,
-                 disturbed(non_structure(blocks, 250, false, random).curve, disturbance, random));
+      made.curve(
+          "sector-l1", value,
+          disturbed(non_structure(line_blocks, 250, false, random).curve, disturbance, random));
     }
     cache_line::conclude(made.results());
     answers.add({}, made.inference("cache level 1 sector"));
