@@ -24,6 +24,7 @@ namespace dgemm {
 /// 8 x 8 of a thread.
 class VectorPart {
  public:
+  using Tile = PipelineTile<VectorPart, WholeTile>;
   /// Rows are longer by 16 bytes, so that the rows of four lanes begin in banks of their own.
   static constexpr unsigned a_pitch = pipeline_depth + 2;
   __device__ static constexpr unsigned place_of_pair(unsigned, unsigned pair) { return pair * 2; }
@@ -40,7 +41,7 @@ class VectorPart {
   /// Adds the products of `steps` tiles.
   template <typename Copies>
   __device__ void multiply(Copies& copies, Place first, unsigned steps) {
-    constexpr unsigned b_pitch = PipelineTile<VectorPart>::b_pitch;
+    constexpr unsigned b_pitch = Tile::b_pitch;
     unsigned buffer = 0;
     const double* a = copies.a_tile(0) + first.row * a_pitch;
     const double* b = copies.b_tile(0) + first.column;

@@ -40,14 +40,16 @@ struct MatrixLanes {
   __device__ static constexpr unsigned row_of(unsigned i) { return i / 2 * 8 + i % 2; }
 
   /// Where a thread whose first element is at `first` reads: of A row g and k 2 t, then 8 k
-  /// further; of B k 2 t and columns 2 g.
+  /// further; of B k 2 t and columns 2 g, then k 2 t + 1 and 8 further.
   __device__ static unsigned a_offset(Place first) {
     const unsigned lane = threadIdx.x % 32;
     const unsigned row = first.row - place().row + lane / 4;
     return row * a_pitch + place_of_pair(row, lane % 4);
   }
+  template <typename Tile>
   __device__ static unsigned b_offset(Place first) {
-    return first.column + threadIdx.x % 32 % 4 * 2 * (pipeline_side + 2);
+    const unsigned k = threadIdx.x % 32 % 4 * 2;
+    return (first.column ^ Tile::exchange_of_b(k)) + k * Tile::b_pitch;
   }
 
   /// From the instructions' sums to pairs of columns.
@@ -67,10 +69,12 @@ struct MatrixLanes {
 
 class MatrixPart : public MatrixLanes {
  public:
+  using Tile = PipelineTile<MatrixLanes, WholeTile>;
+
   template <typename Copies>
   __device__ void multiply(Copies& copies, Place first, unsigned steps) {
     const unsigned of_a = a_offset(first);
-    const unsigned of_b = b_offset(first);
+    const unsigned of_b = b_offset<Tile>(first);
     unsigned buffer = 0;
     const double* a = copies.a_tile(0);
     const double* b = copies.b_tile(0) + of_b;
@@ -98,7 +102,7 @@ class MatrixPart : public MatrixLanes {
   // The operands of k 2 t + `quarter` % 2 of the first or second 8 k; of A both at once.
   template <unsigned quarter>
   __device__ void load(const double* a, unsigned of_a, const double* b) {
-    constexpr unsigned b_pitch = PipelineTile<MatrixPart>::b_pitch;
+    constexpr unsigned b_pitch = Tile::b_pitch;
 #pragma unroll
     for (unsigned j = 0; j < pairs; ++j) {
       b_[quarter % 2][j] = load_two(b + (quarter / 2 * 8 + quarter % 2) * b_pitch + j * 16);

@@ -15,12 +15,15 @@ namespace dgemm {
 
 #if !defined(HIPSCOPE_BACKEND_AMD)
 
+template <typename Layout>
 class EightKPart : public MatrixLanes {
  public:
+  using Tile = PipelineTile<MatrixLanes, Layout>;
+
   template <typename Copies>
   __device__ void multiply(Copies& copies, Place first, unsigned steps) {
     const unsigned of_a = a_offset(first);
-    const unsigned of_b = b_offset(first);
+    const unsigned of_b = b_offset<Tile>(first);
     unsigned buffer = 0;
     const double* a = copies.a_tile(0);
     const double* b = copies.b_tile(0) + of_b;
@@ -44,7 +47,7 @@ class EightKPart : public MatrixLanes {
   // The operands of the first or second 8 k: a lane has k 2 t and 2 t + 1 of them.
   template <unsigned half>
   __device__ void load(const double* a, unsigned of_a, const double* b) {
-    constexpr unsigned b_pitch = PipelineTile<EightKPart>::b_pitch;
+    constexpr unsigned b_pitch = Tile::b_pitch;
 #pragma unroll
     for (unsigned j = 0; j < pairs; ++j) {
       b_[half][j][0] = load_two(b + half * 8 * b_pitch + j * 16);
@@ -75,7 +78,8 @@ class EightKPart : public MatrixLanes {
 };
 
 inline Stage eight_k_stage() {
-  Stage stage = pipeline_stage<EightKPart, true>("matrix instructions of eight k", Unit::matrix);
+  Stage stage =
+      pipeline_stage<EightKPart<WholeTile>, true>("matrix instructions of eight k", Unit::matrix);
   stage.needs = matrix_instruction;
   return stage;
 }

@@ -51,6 +51,7 @@ struct Shape {
   __device__ static constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
     return MatrixLanes::place_of_pair(row, pair);
   }
+  __device__ static constexpr unsigned exchange_of_b(unsigned) { return 0; }
 };
 
 /// What 32 lanes multiply: instructions of 8 rows and 16 columns.

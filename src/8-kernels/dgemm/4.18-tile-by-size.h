@@ -1,6 +1,6 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 4.17.1: its tiles and those of 4.17, three of them for sides of 16, and stage 4.16 for
+// Against 4.17.1: its tiles and those of 4.17, three of them for sides of 16, and stage 4.16.1 for
 // large products; and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. The model of
 // ../gemm/tile_choice.h chooses, with the numbers below: the time of a step on a full SM, its
 // latency, and a block's end. They are fitted to times of each tile and split on an H200 at 39
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "4.16-eight-k-per-instruction.h"
+#include "4.16.1-two-blocks-per-unit.h"
 #include "4.17-small-tiles.h"
 #include "4.17.1-tensor-copies.h"
 #include "8-kernels/gemm/tile_by_size.h"
@@ -79,7 +79,7 @@ inline std::vector<SizedKernel> make_kernels() {
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),
     kernel_of<Shape<16, 32, 16, 16, 2, 4, 4>>({442, 251, 1180}),
 #endif
-    gemm::stream_k_kernel<double, eight_k_stage>(2331, 10639)
+    gemm::stream_k_kernel<double, two_blocks_stage>(1120, 25000)
   };
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   const std::vector<SizedKernel> tensor = tensor_kernels();
@@ -112,7 +112,7 @@ inline gemm::DeviceCosts costs() {
 }  // namespace tile_by_size
 
 inline Stage tile_by_size_stage() {
-  Stage stage = eight_k_stage();  // what is shown is what large products take
+  Stage stage = two_blocks_stage();  // what is shown is what large products take
   stage.technique = "matrix instructions, a tile and a split for each size";
   return gemm::by_choice<double, tile_by_size::kernels, tile_by_size::costs>(stage);
 }

@@ -1,5 +1,5 @@
 // What the stages from 4.12 on share beside what they multiply by: how tiles of A and B come to
-// LDS, and the kernel around it (4.12 to 4.16).
+// LDS, and the kernel around it (4.12 to 4.16.1).
 //
 // Copies go by cp.async (NVIDIA, sm_80 and later), which needs no register and no store instruction
 // for it, and takes care of what is beyond the matrices by writing zeros. On the host backend by
@@ -59,7 +59,8 @@ __device__ void copy_pair(double* to, const double* from, bool first, bool secon
 
 /// A block's copies, step by step along k, into the buffers of `Tile`: `rows` of A and `columns` of
 /// B, `depth` of k, whose rows are `a_pitch` and `b_pitch` values apart. `Tile::place_of_pair(row,
-/// pair)` says where in its row of A's tile a pair of values goes.
+/// pair)` says where in its row of A's tile a pair of values goes; in row k of B's, column c goes
+/// to c ^ `Tile::exchange_of_b(k)`.
 template <typename Tile, bool is_even>
 class Copies {
  public:
@@ -81,7 +82,8 @@ class Copies {
     const unsigned k = threadIdx.x / b_pairs;
     const unsigned column = threadIdx.x % b_pairs * 2;
     b_ = b + std::size_t{first_k + k} * extents.ldb + tile.column + column;
-    b_to_ = b_tiles_ + k * Tile::b_pitch + column;
+    b_row_to_ = b_tiles_ + k * Tile::b_pitch;
+    b_column_to_ = column ^ Tile::exchange_of_b(k);
     columns_left_ = tile.column + column < extents.n ? extents.n - tile.column - column : 0;
   }
 
@@ -99,7 +101,9 @@ class Copies {
 #pragma unroll
     for (unsigned i = 0; i < b_copies; ++i) {
       const bool is_there = b_k + i * b_rows < left_;
-      copy_pair<is_even>(b_to_ + buffer_ * b_values + i * b_rows * Tile::b_pitch,
+      // k + i * b_rows has the bits of both.
+      copy_pair<is_even>(b_row_to_ + buffer_ * b_values + i * b_rows * Tile::b_pitch +
+                             (b_column_to_ ^ Tile::exchange_of_b(i * b_rows)),
                          b_ + std::size_t{i * b_rows} * b_pitch_in_memory_,
                          is_there && columns_left_ > 0, is_there && columns_left_ > 1);
     }
@@ -155,7 +159,8 @@ class Copies {
   const double* a_;
   const double* b_;
   double* a_to_;
-  double* b_to_;
+  double* b_row_to_;
+  unsigned b_column_to_;
   unsigned rows_left_;
   unsigned columns_left_;
   unsigned buffer_ = 0;
@@ -171,54 +176,60 @@ inline bool is_even(const Product& product) {
          is_aligned(product.a) && is_aligned(product.b);
 }
 
-/// The tile of 4.12 to 4.16: 128 x 128, groups of 32 lanes on 32 x 64. The host backend's LDS has
-/// room for 64 x 64.
+/// The tile of 4.12 to 4.16: 128 x 128, a block on each SM; rows of B are longer by 16 bytes, so
+/// that those of four lanes begin in banks of their own. The host backend's LDS has room for 64 x
+/// 64.
+struct WholeTile {
 #if defined(HIPSCOPE_BACKEND_HOST)
-inline constexpr unsigned pipeline_side = 64;
+  static constexpr unsigned rows = 64;
+#else
+  static constexpr unsigned rows = 128;
+#endif
+  static constexpr unsigned columns = rows;
+  static constexpr unsigned blocks_per_unit = 1;
+  static constexpr unsigned b_pitch = columns + 2;
+  __device__ static constexpr unsigned exchange_of_b(unsigned) { return 0; }
+};
+#if defined(HIPSCOPE_BACKEND_HOST)
 inline constexpr unsigned pipeline_buffers = 3;
 #else
-inline constexpr unsigned pipeline_side = 128;
 inline constexpr unsigned pipeline_buffers = 4;
 #endif
 inline constexpr unsigned pipeline_depth = 16;  // of k in one buffer
-inline constexpr unsigned group_rows = 32;
-inline constexpr unsigned group_columns = 64;
-inline constexpr unsigned pipeline_threads =
-    pipeline_side / group_rows * (pipeline_side / group_columns) * 32;
 
-/// A `Part` is what a thread has of the tile: `rows` x `pairs` of neighbouring columns. Its kind
-/// says which rows those are, how A's tile must be in LDS, and how it multiplies.
-template <typename Part>
-struct PipelineTile {
-  static constexpr unsigned rows = pipeline_side;
-  static constexpr unsigned columns = pipeline_side;
+/// A block's tile, of which groups of 32 lanes have 32 x 64. A `Part` is what a thread has of it:
+/// `rows` x `pairs` of neighbouring columns. Its kind says which rows those are, how A's tile must
+/// be in LDS, and how it multiplies.
+template <typename Part, typename Layout>
+struct PipelineTile : Layout {
+  static constexpr unsigned group_rows = 32;
+  static constexpr unsigned group_columns = 64;
+  static constexpr unsigned groups_of_rows = Layout::rows / group_rows;
+  static constexpr unsigned threads = groups_of_rows * (Layout::columns / group_columns) * 32;
   static constexpr unsigned depth = pipeline_depth;
   static constexpr unsigned buffers = pipeline_buffers;
-  static constexpr unsigned threads = pipeline_threads;
   static constexpr unsigned a_pitch = Part::a_pitch;
-  static constexpr unsigned b_pitch = pipeline_side + 2;
-  static constexpr unsigned lds_bytes =
-      buffers * (rows * a_pitch + depth * b_pitch) * static_cast<unsigned>(sizeof(double));
+  static constexpr unsigned lds_bytes = buffers *
+                                        (Layout::rows * a_pitch + depth * Layout::b_pitch) *
+                                        static_cast<unsigned>(sizeof(double));
   __device__ static constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
     return Part::place_of_pair(row, pair);
   }
-};
 
-/// The thread's first element in its block's tile.
-template <typename Part>
-__device__ Place place_in_tile() {
-  constexpr unsigned groups_of_rows = pipeline_side / group_rows;
-  const unsigned group = threadIdx.x / 32;
-  const Place place = Part::place();
-  return {group % groups_of_rows * group_rows + place.row,
-          group / groups_of_rows * group_columns + place.column};
-}
+  /// The thread's first element.
+  __device__ static Place place_of_thread() {
+    const unsigned group = threadIdx.x / 32;
+    const Place place = Part::place();
+    return {group % groups_of_rows * group_rows + place.row,
+            group / groups_of_rows * group_columns + place.column};
+  }
+};
 
 /// Stores a thread's part of C, two columns at a time where C's rows allow it.
 template <typename Part>
 __device__ void store_part(const Part& part, Extents extents, Place tile, double alpha, double beta,
                            double* c) {
-  const Place place = place_in_tile<Part>();
+  const Place place = Part::Tile::place_of_thread();
   const bool is_aligned = extents.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
 #pragma unroll
   for (unsigned i = 0; i < Part::rows; ++i) {
@@ -251,21 +262,23 @@ __device__ void store_part(const Part& part, Extents extents, Place tile, double
 /// Hands a thread's sums over to the block that finishes the tile.
 template <typename Part>
 __device__ void hand_over(const Part& part, SplitTiles split) {
+  using Tile = typename Part::Tile;
   double* const to =
-      split.sums + std::size_t{blockIdx.x} * pipeline_side * pipeline_side + threadIdx.x;
+      split.sums + std::size_t{blockIdx.x} * Tile::rows * Tile::columns + threadIdx.x;
 #pragma unroll
   for (unsigned i = 0; i < Part::rows * Part::pairs * 2; ++i) {
-    to[i * pipeline_threads] = part.sums[i / (Part::pairs * 2)][i / 2 % Part::pairs][i % 2];
+    to[i * Tile::threads] = part.sums[i / (Part::pairs * 2)][i / 2 % Part::pairs][i % 2];
   }
   set_ready(split);
 }
 
 /// Adds the sums of all blocks before this one that have steps of the tile that begins at step
 /// `tile_begin`, down to its first. They have handed them over before they did anything else; and
-/// they run, or have run: split blocks come first in the grid, one for each CU at most, and lower
-/// numbers begin no later.
+/// they run, or have run: split blocks come first in the grid, no more than the CUs have room for,
+/// and lower numbers begin no later.
 template <typename Part>
 __device__ void take_over(Part& part, SplitTiles split, unsigned steps, unsigned tile_begin) {
+  using Tile = typename Part::Tile;
   unsigned block = blockIdx.x;
   while (first_step(block, split, steps) > tile_begin) {
     --block;
@@ -275,10 +288,10 @@ __device__ void take_over(Part& part, SplitTiles split, unsigned steps, unsigned
     }
     __syncthreads();
     const double* const from =
-        split.sums + std::size_t{block} * pipeline_side * pipeline_side + threadIdx.x;
+        split.sums + std::size_t{block} * Tile::rows * Tile::columns + threadIdx.x;
 #pragma unroll
     for (unsigned i = 0; i < Part::rows * Part::pairs * 2; ++i) {
-      part.sums[i / (Part::pairs * 2)][i / 2 % Part::pairs][i % 2] += from[i * pipeline_threads];
+      part.sums[i / (Part::pairs * 2)][i / 2 % Part::pairs][i % 2] += from[i * Tile::threads];
     }
   }
 }
@@ -286,10 +299,11 @@ __device__ void take_over(Part& part, SplitTiles split, unsigned steps, unsigned
 /// m and n are not 0. Without a split each block has one tile, and the loop runs once. With one it
 /// goes from its last step to its first, so that what another block waits for comes first.
 template <typename Part, bool is_split, bool is_even>
-__global__ void __launch_bounds__(pipeline_threads, 1)
+__global__ void __launch_bounds__(Part::Tile::threads, Part::Tile::blocks_per_unit)
     pipeline_kernel(Extents extents, double alpha, const double* __restrict__ a,
                     const double* __restrict__ b, double beta, double* __restrict__ c,
                     SplitTiles split) {
+  using Tile = typename Part::Tile;
   HIP_DYNAMIC_SHARED(double2, lds)
   const unsigned steps = gemm::steps_of(extents.k, pipeline_depth);
   const unsigned begin = first_step(blockIdx.x, split, steps);
@@ -299,13 +313,13 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
     const unsigned tile = (end - 1) / steps;
     const unsigned tile_begin = tile * steps;
     const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = gemm::place_of_tile(tile, extents, pipeline_side, pipeline_side);
+    const Place place = gemm::place_of_tile(tile, extents, Tile::rows, Tile::columns);
     Part part;
-    Copies<PipelineTile<Part>, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
-                                               (first - tile_begin) * pipeline_depth, extents.k);
+    Copies<Tile, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
+                                 (first - tile_begin) * Tile::depth, extents.k);
     copies.begin_first();
     copies.wait();
-    part.multiply(copies, place_in_tile<Part>(), end - first);
+    part.multiply(copies, Tile::place_of_thread(), end - first);
     // What is still in flight would be written over the next tile.
     copies.template wait<0>();
     const bool is_mine = !is_split || end == tile_begin + steps;
@@ -325,19 +339,20 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
 
 template <typename Part, bool is_split>
 Stage pipeline_stage(const std::string& technique, Unit unit) {
-  using Tile = PipelineTile<Part>;
+  using Tile = typename Part::Tile;
   const bool is_vector = unit == Unit::vector;
   Stage stage{.technique = technique,
-              .tiles = {.block_rows = pipeline_side,
-                        .block_columns = pipeline_side,
-                        .depth = pipeline_depth,
-                        .threads = pipeline_threads,
-                        .thread_rows = is_vector ? Part::rows : group_rows,
-                        .thread_columns = is_vector ? 2 * Part::pairs : group_columns},
+              .tiles = {.block_rows = Tile::rows,
+                        .block_columns = Tile::columns,
+                        .depth = Tile::depth,
+                        .threads = Tile::threads,
+                        .thread_rows = is_vector ? Part::rows : Tile::group_rows,
+                        .thread_columns = is_vector ? 2 * Part::pairs : Tile::group_columns},
               .unit = unit,
               .dynamic_lds_bytes = Tile::lds_bytes,
               .any_size = true,
               .is_contender = is_split,
+              .blocks_per_unit = Tile::blocks_per_unit,
               .kernel = reinterpret_cast<const void*>(pipeline_kernel<Part, is_split, true>),
               .needs = gemm::copies_to_any_place};
   stage.enqueue = [](const Stage& self, const Product& product) {
@@ -349,7 +364,8 @@ Stage pipeline_stage(const std::string& technique, Unit unit) {
   };
   if (is_split) {
     stage.workspace_bytes = [](const Extents&) {
-      return gemm::bytes_of_split_tiles<double>(pipeline_side * pipeline_side);
+      return gemm::bytes_of_split_tiles<double>(Tile::rows * Tile::columns,
+                                                compute_units() * Tile::blocks_per_unit);
     };
   }
   return stage;

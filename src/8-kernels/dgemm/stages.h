@@ -14,6 +14,7 @@
 #include "4.12-asynchronous-copies.h"
 #include "4.14-matrix-instructions.h"
 #include "4.16-eight-k-per-instruction.h"
+#include "4.16.1-two-blocks-per-unit.h"
 #include "4.17-small-tiles.h"
 #include "4.17.1-tensor-copies.h"
 #include "4.18-tile-by-size.h"
@@ -32,7 +33,7 @@ inline std::vector<Stage> numbered_stages() {
         split_tile_stage(), mfma_stage(), mfma_split_stage(),
 #if !defined(HIPSCOPE_BACKEND_AMD)
         asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
-        matrix_instructions_split_stage(), eight_k_stage(), small_tiles_stage(),
+        matrix_instructions_split_stage(), eight_k_stage(), two_blocks_stage(), small_tiles_stage(),
         tensor_copies_stage(), tile_by_size_stage()
 #endif
   };

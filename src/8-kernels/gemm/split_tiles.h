@@ -136,7 +136,8 @@ void enqueue_split_tiles(Kernel kernel, const Stage<Value>& stage, const Product
   const unsigned steps = steps_of(product.extents.k, stage.tiles.depth);
   const auto split = stage.workspace_bytes == nullptr
                          ? SplitTiles<Value>{}
-                         : split_tiles<Value>(tiles, steps, compute_units(), product.workspace);
+                         : split_tiles<Value>(tiles, steps, compute_units() * stage.blocks_per_unit,
+                                              product.workspace);
   hipscope::launch(kernel,
                    {.grid = dim3(split.blocks + tiles - split.tiles),
                     .block = dim3(stage.tiles.threads),

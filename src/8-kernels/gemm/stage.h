@@ -99,6 +99,7 @@ struct Stage {
   unsigned k_multiple = 1;
   /// One of those that are measured at all sizes and against the vendor's library.
   bool is_contender = false;
+  unsigned blocks_per_unit = 1;  ///< of those that share steps, that a CU is to have at a time
   const void* kernel = nullptr;  ///< for what the runtime knows of it
   void (*enqueue)(const Stage&, const Product<Value, Result>&) = nullptr;
   /// How many choices a Product can name; of a stage whose model chooses, as many as a library is

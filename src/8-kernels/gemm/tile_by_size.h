@@ -233,7 +233,7 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles) {
   return {.option = {.rows = stage.tiles.block_rows,
                      .columns = stage.tiles.block_columns,
                      .depth = stage.tiles.depth,
-                     .resident = 1,
+                     .resident = stage.blocks_per_unit,
                      .threads = stage.tiles.threads,
                      .step_cycles = step_cycles,
                      .least_step_cycles = step_cycles,
