@@ -352,14 +352,12 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
     }
     add_up_in_cluster<Tile>(sums, end, &all_came, sharing, part, rank - before_part, mine, at, e,
                             alpha, c);
+  } else if constexpr (Tile::stores_by_copies) {
+    store_columns<Tile, Result>(sums, end + group * Tile::c_bytes, c_map, at, alpha);
   } else {
-    if constexpr (Tile::stores_by_copies) {
-      store_columns<Tile, Result>(sums, end + group * Tile::c_bytes, c_map, at, alpha);
-    } else {
-      store_by_warp<Tile>(sums, end + warp * Tile::warp_rows * Tile::warp_pitch,
-                          at.x + (Tile::by_columns ? 0 : warp * 16),
-                          at.y + (Tile::by_columns ? warp * 16 : 0), e, alpha, c);
-    }
+    store_by_warp<Tile>(sums, end + warp * Tile::warp_rows * Tile::warp_pitch,
+                        at.x + (Tile::by_columns ? 0 : warp * 16),
+                        at.y + (Tile::by_columns ? warp * 16 : 0), e, alpha, c);
   }
 #endif
 }
@@ -431,6 +429,14 @@ constexpr std::array<EnqueueLeanTile<Value>, sizeof...(i)> lean_enqueues(
   }()...};
 }
 
+/// C = alpha A B, of whole rows of 16 bits, by a choice whose blocks do not stay.
+template <typename Value>
+void enqueue_lean_choice(const gemm::Product<Value>& product, const LeanChoice& choice) {
+  static constexpr auto enqueues =
+      lean_enqueues<Value>(std::make_index_sequence<std::size(lean_sizes)>());
+  enqueues[choice.size](product, choice);
+}
+
 /// A product's choices, from the likely fastest on; those of the last size are kept.
 class LeanChoices {
  public:
@@ -461,11 +467,9 @@ void enqueue_little_code(const gemm::Stage<Value, Result>& stage,
   if constexpr (std::is_same_v<Value, Result>) {
     const Extents& e = product.extents;
     if (product.beta == 0 && has_whole_rows(product.c, e.n, e.ldc)) {
-      static constexpr auto enqueues =
-          lean_enqueues<Value>(std::make_index_sequence<std::size(lean_sizes)>());
       static LeanChoices choices(Staying::left_out);
-      const LeanChoice& choice = choices.of(product);
-      enqueues[choice.size](with_whole_rows(product, product.workspace, pack<Value>), choice);
+      enqueue_lean_choice(with_whole_rows(product, product.workspace, pack<Value>),
+                          choices.of(product));
       return;
     }
   }

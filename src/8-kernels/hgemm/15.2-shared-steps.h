@@ -12,11 +12,9 @@
 #include <hipscope/divisor.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
-#include <utility>
 
 #include "15.1-little-code.h"
 #include "8-kernels/gemm/split_tiles.h"
@@ -337,21 +335,7 @@ void enqueue_staying_blocks(const gemm::Product<Value>& product, const LeanChoic
 }
 
 template <typename Value>
-using EnqueueChoice = void (*)(const gemm::Product<Value>&, const LeanChoice&,
-                               unsigned char* marks);
-
-template <typename Value, std::size_t... i>
-constexpr std::array<EnqueueChoice<Value>, sizeof...(i)> enqueues_of_choices(
-    std::index_sequence<i...>) {
-  return {[](const gemm::Product<Value>& product, const LeanChoice& choice,
-             [[maybe_unused]] unsigned char* marks) {
-    if constexpr (lean_sizes[i].blocks == LeanBlocks::stay) {
-      enqueue_staying_blocks<StayingTile<Value, i>>(product, choice, marks);
-    } else {
-      enqueue_lean_tile<LeanTile<Value, lean_sizes, i>>(product, choice);
-    }
-  }...};
-}
+using EnqueueStaying = void(const gemm::Product<Value>&, const LeanChoice&, unsigned char* marks);
 
 /// Where a result has 16 bits, beta is 0 and rows of C are whole; otherwise 15's tiles.
 template <typename Value, typename Result>
@@ -360,11 +344,19 @@ void enqueue_shared_steps(const gemm::Stage<Value, Result>& stage,
   if constexpr (std::is_same_v<Value, Result>) {
     const Extents& e = product.extents;
     if (product.beta == 0 && has_whole_rows(product.c, e.n, e.ldc)) {
-      static constexpr auto enqueues =
-          enqueues_of_choices<Value>(std::make_index_sequence<std::size(lean_sizes)>());
+      constexpr EnqueueStaying<Value>* enqueues[] = {enqueue_staying_blocks<StayingTile<Value, 0>>,
+                                                     enqueue_staying_blocks<StayingTile<Value, 1>>,
+                                                     enqueue_staying_blocks<StayingTile<Value, 2>>};
+      static_assert(lean_sizes[2].blocks == LeanBlocks::stay &&
+                    lean_sizes[3].blocks != LeanBlocks::stay);
       static LeanChoices choices(Staying::chosen);
       const LeanChoice& choice = choices.of(product);
-      enqueues[choice.size](with_whole_rows(product, product.workspace, pack<Value>), choice,
+      const auto whole = with_whole_rows(product, product.workspace, pack<Value>);
+      if (choice.size >= std::size(enqueues)) {
+        enqueue_lean_choice(whole, choice);
+        return;
+      }
+      enqueues[choice.size](whole, choice,
                             static_cast<unsigned char*>(product.workspace) + bytes_before_marks(e));
       return;
     }
