@@ -40,15 +40,15 @@ struct MatrixLanes {
   __device__ static constexpr unsigned row_of(unsigned i) { return i / 2 * 8 + i % 2; }
 
   /// Where a thread whose first element is at `first` reads: of A row g and k 2 t, then 8 k
-  /// further; of B k 2 t and columns 2 g, then k 2 t + 1 and 8 further.
+  /// further; of B k 2 t, or one more, and columns 2 g, then 8 k further.
   __device__ static unsigned a_offset(Place first) {
     const unsigned lane = threadIdx.x % 32;
     const unsigned row = first.row - place().row + lane / 4;
     return row * a_pitch + place_of_pair(row, lane % 4);
   }
   template <typename Tile>
-  __device__ static unsigned b_offset(Place first) {
-    const unsigned k = threadIdx.x % 32 % 4 * 2;
+  __device__ static unsigned b_offset(Place first, unsigned more = 0) {
+    const unsigned k = threadIdx.x % 32 % 4 * 2 + more;
     return (first.column ^ Tile::exchange_of_b(k)) + k * Tile::b_pitch;
   }
 

@@ -24,6 +24,7 @@ class EightKPart : public MatrixLanes {
   __device__ void multiply(Copies& copies, Place first, unsigned steps) {
     const unsigned of_a = a_offset(first);
     const unsigned of_b = b_offset<Tile>(first);
+    to_next_k_ = static_cast<int>(b_offset<Tile>(first, 1) - of_b);
     unsigned buffer = 0;
     const double* a = copies.a_tile(0);
     const double* b = copies.b_tile(0) + of_b;
@@ -51,7 +52,7 @@ class EightKPart : public MatrixLanes {
 #pragma unroll
     for (unsigned j = 0; j < pairs; ++j) {
       b_[half][j][0] = load_two(b + half * 8 * b_pitch + j * 16);
-      b_[half][j][1] = load_two(b + (half * 8 + 1) * b_pitch + j * 16);
+      b_[half][j][1] = load_two(b + half * 8 * b_pitch + to_next_k_ + j * 16);
     }
 #pragma unroll
     for (unsigned i = 0; i < rows / 2; ++i) {
@@ -72,6 +73,7 @@ class EightKPart : public MatrixLanes {
     }
   }
 
+  int to_next_k_;  // of B; a constant, but where rows are exchanged
   double of_instruction_[rows / 2][pairs][4] = {};
   double2 a_[2][rows / 2];
   double2 b_[2][pairs][2];

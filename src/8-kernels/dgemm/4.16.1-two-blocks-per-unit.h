@@ -20,9 +20,9 @@ struct HalfTile {
   static constexpr unsigned columns = 64;
   static constexpr unsigned blocks_per_unit = 2;
   static constexpr unsigned b_pitch = columns;
-  /// Eight lanes read four rows, 2 t, and of each 32 bytes, 16 g: those of a row go to two of eight
-  /// groups of banks, and another row's to two others.
-  __device__ static constexpr unsigned exchange_of_b(unsigned k) { return k / 2 % 4 * 4; }
+  /// Eight lanes read rows 2 t, or 2 t + 1, and of each 32 bytes: two of eight places of 16 bytes
+  /// that use the same banks, in each row two others.
+  __device__ static constexpr unsigned exchange_of_b(unsigned k) { return k % 8 * 2; }
 };
 
 inline Stage two_blocks_stage() {

@@ -82,8 +82,7 @@ class Copies {
     const unsigned k = threadIdx.x / b_pairs;
     const unsigned column = threadIdx.x % b_pairs * 2;
     b_ = b + std::size_t{first_k + k} * extents.ldb + tile.column + column;
-    b_row_to_ = b_tiles_ + k * Tile::b_pitch;
-    b_column_to_ = column ^ Tile::exchange_of_b(k);
+    b_to_ = k * Tile::b_pitch + (column ^ Tile::exchange_of_b(k));
     columns_left_ = tile.column + column < extents.n ? extents.n - tile.column - column : 0;
   }
 
@@ -102,8 +101,8 @@ class Copies {
     for (unsigned i = 0; i < b_copies; ++i) {
       const bool is_there = b_k + i * b_rows < left_;
       // k + i * b_rows has the bits of both.
-      copy_pair<is_even>(b_row_to_ + buffer_ * b_values + i * b_rows * Tile::b_pitch +
-                             (b_column_to_ ^ Tile::exchange_of_b(i * b_rows)),
+      copy_pair<is_even>(b_tiles_ + (b_to_ ^ Tile::exchange_of_b(i * b_rows)) + buffer_ * b_values +
+                             i * b_rows * Tile::b_pitch,
                          b_ + std::size_t{i * b_rows} * b_pitch_in_memory_,
                          is_there && columns_left_ > 0, is_there && columns_left_ > 1);
     }
@@ -155,12 +154,11 @@ class Copies {
   unsigned left_;  // k from the next tile's first to the end
   double* a_tiles_;
   double* b_tiles_;
-  // The thread's first pair of the next tile, and where it goes.
+  // The thread's first pair of the next tile, and where it goes, of B from its tile's begin.
   const double* a_;
   const double* b_;
   double* a_to_;
-  double* b_row_to_;
-  unsigned b_column_to_;
+  unsigned b_to_;
   unsigned rows_left_;
   unsigned columns_left_;
   unsigned buffer_ = 0;
