@@ -296,7 +296,7 @@ def _float(kernel: str, row: str, tile: tuple[int, int, int], dynamic_lds_bytes:
 
 
 def _pipeline(part: str, row: str, split: str, pitch: int, peak: str = "matrix FP64") -> Product:
-    """dgemm's 4.12 to 4.16: four buffers."""
+    """dgemm's 4.12 to 4.16, a block on each SM: four buffers."""
     return _of_h200("dgemm", f"pipeline_kernel<dgemm::{part}, {split}, true>", row, peak, (128, 128, 16), 8,
                     4 * (128 * pitch + 16 * 130) * 8)
 
@@ -328,7 +328,10 @@ OF_H200 = (
     _pipeline("VectorPart", "tiles split along k", "true", 18, "vector FP64"),
     _pipeline("MatrixPart", "matrix instructions, asynchronous copies", "false", 16),
     _pipeline("MatrixPart", "matrix instructions, tiles split along k", "true", 16),
-    _pipeline("EightKPart", "matrix instructions of eight k", "true", 16),
+    _pipeline("EightKPart<dgemm::WholeTile>", "matrix instructions of eight k", "true", 16),
+    replace(_of_h200("dgemm", "pipeline_kernel<dgemm::EightKPart<dgemm::HalfTile>, true, true>",
+                     "matrix instructions, two blocks", "matrix FP64", (128, 64, 16), 8, 4 * (128 * 16 + 16 * 64) * 8),
+            threads=128),
     _of_h200("hgemm", "matrix_from_lds_kernel<matrix_rate::MmaFp16K16>", "mma.sync, operands from LDS",
              "matrix FP16", (128, 128, 32), 2),
     _of_h200("hgemm", "two_lds_buffers_kernel<matrix_rate::MmaFp16K16, hipscope::Half, hipscope::Half>",

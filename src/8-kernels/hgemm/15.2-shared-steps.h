@@ -5,8 +5,8 @@
 // steps along k, of which each block takes an equal part (../gemm/split_tiles.h says more). Where a
 // part ends inside a tile, its sums go through memory to the block that finishes the tile: the
 // giver has that tile first and the taker has it last, so nobody waits. It costs as much as some 15
-// steps: a model decides (lean_choice.h). Smaller sizes are left to 15.1. On the H200 799 TFLOP/s
-// at 4096^3; 0.96 to 1.01 x the library from 2048 on, in graphs.
+// steps: a model decides (lean_choice.h). Smaller sizes are left to 15.1. On the H200 802 TFLOP/s
+// at 4096^3; 0.95 to 1.00 x the library from 2048 on, in graphs.
 #pragma once
 
 #include <hipscope/divisor.h>
