@@ -73,7 +73,7 @@ class EightKPart : public MatrixLanes {
     }
   }
 
-  int to_next_k_;  // of B; a constant, but where rows are exchanged
+  int to_next_k_;  // of B; a constant, unless pieces of rows are exchanged
   double of_instruction_[rows / 2][pairs][4] = {};
   double2 a_[2][rows / 2];
   double2 b_[2][pairs][2];

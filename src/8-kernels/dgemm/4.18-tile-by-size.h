@@ -1,11 +1,11 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 4.17.1: its tiles and those of 4.17, three of them for sides of 16, and stage 4.16.1 for
-// large products; and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. The model of
-// ../gemm/tile_choice.h chooses, with the numbers below: the time of a step on a full SM, its
-// latency, and a block's end. They are fitted to times of each tile and split on an H200 at 39
-// sizes, and for 4.17.1's tiles on an H100 at 15 sizes; the model only has to tell which is
-// fastest.
+// Against 4.17.1: its tiles and those of 4.17, three of them for sides of 16, and for large
+// products 4.16.1, or 4.16 where rows are copied value by value; and for a tile as many blocks as
+// fit, in clusters of 1, 2, 4 or 8. The model of ../gemm/tile_choice.h chooses, with the numbers
+// below: the time of a step on a full SM, its latency, and a block's end. They are fitted to times
+// of each tile and split on an H200 at 39 sizes, for 4.17.1's tiles on an H100 at 15 sizes, and set
+// by hand for 4.16.1; the model only has to tell which is fastest.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,14 @@ namespace tile_by_size {
 
 using SizedKernel = gemm::SizedKernel<double>;
 
-/// The tile with most rows. (On the host backend one of two slices of k.)
+/// The tile with most rows, and the one that takes most LDS. (On the host backend one of two slices
+/// of k.)
 #if defined(HIPSCOPE_BACKEND_HOST)
 using Widest = small_tiles::Shape<32, 32, 32, 32, 2, 2, 2>;
+using DeepTile = Widest;
 #else
 using Widest = small_tiles::Shape<128, 64, 32, 32, 1, 4, 1>;
+using DeepTile = small_tiles::Shape<64, 128, 32, 64, 2, 3, 1>;
 #endif
 
 template <typename Shape>
@@ -73,13 +76,14 @@ inline std::vector<SizedKernel> make_kernels() {
     kernel_of<small_tiles::Tile>({680, 569, 3707}),
     kernel_of<Shape<64, 128, 32, 64, 1, 4, 2>>({1168, 1335, 4582}),
     kernel_of<Widest>({1192, 562, 4023}),
-    kernel_of<Shape<64, 128, 32, 64, 2, 3, 1>>({2400, 2400, 5000}),
+    kernel_of<DeepTile>({2400, 2400, 5000}),
     // For sides of 16:
     kernel_of<Shape<16, 64, 16, 16, 1, 4, 5>>({235, 273, 922}),
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),
     kernel_of<Shape<16, 32, 16, 16, 2, 4, 4>>({442, 251, 1180}),
 #endif
-    gemm::stream_k_kernel<double, two_blocks_stage>(1120, 25000)
+    gemm::stream_k_kernel<double, two_blocks_stage>(1120, 25000),
+    gemm::stream_k_kernel<double, eight_k_stage>(2331, 10639)
   };
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   const std::vector<SizedKernel> tensor = tensor_kernels();
@@ -114,6 +118,7 @@ inline gemm::DeviceCosts costs() {
 inline Stage tile_by_size_stage() {
   Stage stage = two_blocks_stage();  // what is shown is what large products take
   stage.technique = "matrix instructions, a tile and a split for each size";
+  stage.most_lds_bytes = tile_by_size::DeepTile::lds_bytes;
   return gemm::by_choice<double, tile_by_size::kernels, tile_by_size::costs>(stage);
 }
 

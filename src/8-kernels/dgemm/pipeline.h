@@ -82,7 +82,8 @@ class Copies {
     const unsigned k = threadIdx.x / b_pairs;
     const unsigned column = threadIdx.x % b_pairs * 2;
     b_ = b + std::size_t{first_k + k} * extents.ldb + tile.column + column;
-    b_to_ = k * Tile::b_pitch + (column ^ Tile::exchange_of_b(k));
+    b_place_ = k * Tile::b_pitch + (column ^ Tile::exchange_of_b(k));
+    b_to_ = b_tiles_ + b_place_;
     columns_left_ = tile.column + column < extents.n ? extents.n - tile.column - column : 0;
   }
 
@@ -100,9 +101,10 @@ class Copies {
 #pragma unroll
     for (unsigned i = 0; i < b_copies; ++i) {
       const bool is_there = b_k + i * b_rows < left_;
-      // k + i * b_rows has the bits of both.
-      copy_pair<is_even>(b_tiles_ + (b_to_ ^ Tile::exchange_of_b(i * b_rows)) + buffer_ * b_values +
-                             i * b_rows * Tile::b_pitch,
+      // The exchange of row k + i * b_rows is that of both, as k < b_rows, a power of two.
+      double* const to =
+          exchanges ? b_tiles_ + (b_place_ ^ Tile::exchange_of_b(i * b_rows)) : b_to_;
+      copy_pair<is_even>(to + buffer_ * b_values + i * b_rows * Tile::b_pitch,
                          b_ + std::size_t{i * b_rows} * b_pitch_in_memory_,
                          is_there && columns_left_ > 0, is_there && columns_left_ > 1);
     }
@@ -148,17 +150,20 @@ class Copies {
   static constexpr unsigned b_copies = Tile::depth / b_rows;
   static_assert(Tile::rows % a_rows == 0 && Tile::threads % b_pairs == 0 &&
                 Tile::depth % b_rows == 0 && a_rows % 2 == 0);
+  static constexpr bool exchanges = Tile::exchange_of_b(1) != 0;
+  static_assert(!exchanges || ((b_rows & (b_rows - 1)) == 0 && Tile::b_pitch % 16 == 0));
 
   unsigned a_pitch_in_memory_;
   unsigned b_pitch_in_memory_;
   unsigned left_;  // k from the next tile's first to the end
   double* a_tiles_;
   double* b_tiles_;
-  // The thread's first pair of the next tile, and where it goes, of B from its tile's begin.
+  // The thread's first pair of the next tile, and where it goes.
   const double* a_;
   const double* b_;
   double* a_to_;
-  unsigned b_to_;
+  double* b_to_;
+  unsigned b_place_;  // from the tile's begin
   unsigned rows_left_;
   unsigned columns_left_;
   unsigned buffer_ = 0;

@@ -63,7 +63,8 @@ Verdict judge_late_blocks(const Stage<Value, Result>& stage, Problem<Value, Resu
 /// Whether the device has what the stage needs.
 template <typename Value, typename Result>
 bool is_here(const hipscope::Sweep& sweep, const Stage<Value, Result>& stage) {
-  return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
+  const unsigned lds_bytes = std::max(stage.dynamic_lds_bytes, stage.most_lds_bytes);
+  return lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
          has(stage.needs, sweep.device());
 }
 

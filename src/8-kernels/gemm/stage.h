@@ -93,13 +93,14 @@ struct Stage {
   Tiles tiles{};
   Unit unit = Unit::vector;
   unsigned dynamic_lds_bytes = 0;
+  unsigned most_lds_bytes = 0;  ///< where it has other kernels, too: that one of them takes
   /// Takes any extents and addresses. Else m, n and k must be multiples of the tile's (k also of
   /// `k_multiple`) and more than 0, and every row must begin at a multiple of 16 bytes.
   bool any_size = false;
   unsigned k_multiple = 1;
   /// One of those that are measured at all sizes and against the vendor's library.
   bool is_contender = false;
-  unsigned blocks_per_unit = 1;  ///< of those that share steps, that a CU is to have at a time
+  unsigned blocks_per_unit = 1;  ///< of those that share steps, for each CU
   const void* kernel = nullptr;  ///< for what the runtime knows of it
   void (*enqueue)(const Stage&, const Product<Value, Result>&) = nullptr;
   /// How many choices a Product can name; of a stage whose model chooses, as many as a library is
