@@ -2,8 +2,8 @@
 // which read and write the sums half as often. That saves power too, which limits the clock at
 // large sizes. Both k that a lane loads side by side go into one instruction. The operands of 8 k
 // fit twice into 255 registers, but for 8 bytes.
-// On the H200 60.20 TFLOP/s at 1869 MHz, where 4.15 had 1862: 95.3 % of the peak, 4.15 has 93.4 %.
-// In graphs, in turn with the library, 0.999 times its rate, 4.15 0.981 times.
+// On the H200 59.15 TFLOP/s at 1866 MHz, where 4.15 had 1852: 93.8 % of the peak, 4.15 has 92.9 %.
+// In graphs, in turn with the library, 0.990 times its rate, 4.15 0.984 times.
 #pragma once
 
 #include "4.14-matrix-instructions.h"
