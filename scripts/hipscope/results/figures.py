@@ -45,8 +45,9 @@ def to_svg(figure: Any) -> bytes:
 
 def _smaller(svg: str) -> str:
     """The same picture in a quarter of the bytes: tenths of a point, no indentation, no group of a mere text, tick or
-    frame, and each style once, as a class."""
+    frame, each style once, as a class, and numbers in place of hashes."""
     styles: dict[str, int] = {}
+    hashes: dict[str, int] = {}
     groups: list[bool] = []
 
     def rounded(found: re.Match[str]) -> str:
@@ -66,5 +67,6 @@ def _smaller(svg: str) -> str:
         return re.sub(r'style="([^"]*)"', lambda style: f'class="s{styles.setdefault(style[1], len(styles))}"', text)
 
     svg = re.sub(r"<[^>]*>", tag, re.sub(r">\s+<", "><", svg[svg.index("<svg") :]))
+    svg = re.sub(r'(?<=["#])[mp][0-9a-f]{10}(?=[")])', lambda name: f"m{hashes.setdefault(name[0], len(hashes))}", svg)
     rules = "".join(f".s{number}{{{style}}}" for style, number in styles.items())
     return svg.replace("</style>", f"{rules}</style>", 1)
