@@ -277,8 +277,7 @@ __device__ void hand_over(const Part& part, SplitTiles split) {
 
 /// Adds the sums of all blocks before this one that have steps of the tile that begins at step
 /// `tile_begin`, down to its first. They have handed them over before they did anything else; and
-/// they run, or have run: split blocks come first in the grid, no more than the CUs have room for,
-/// and lower numbers begin no later.
+/// they run, or have run: split blocks come first in the grid, and lower numbers begin no later.
 template <typename Part>
 __device__ void take_over(Part& part, SplitTiles split, unsigned steps, unsigned tile_begin) {
   using Tile = typename Part::Tile;
