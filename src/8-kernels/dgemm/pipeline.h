@@ -200,9 +200,10 @@ inline constexpr unsigned pipeline_buffers = 4;
 #endif
 inline constexpr unsigned pipeline_depth = 16;  // of k in one buffer
 
-/// A block's tile, of which groups of 32 lanes have 32 x 64. A `Part` is what a thread has of it:
-/// `rows` x `pairs` of neighbouring columns. Its kind says which rows those are, how A's tile must
-/// be in LDS, and how it multiplies.
+/// A block's tile, as large as `Layout` says, of which groups of 32 lanes have 32 x 64. A `Part` is
+/// what a thread has of it: `rows` x `pairs` of neighbouring columns. Its kind says which rows
+/// those are, how A's tile must be in LDS, and how it multiplies. (Here also the base of several
+/// kinds, which has all but the last.)
 template <typename Part, typename Layout>
 struct PipelineTile : Layout {
   static constexpr unsigned group_rows = 32;
