@@ -25,14 +25,11 @@ namespace tile_by_size {
 
 using SizedKernel = gemm::SizedKernel<double>;
 
-/// The tile with most rows, and the one that takes most LDS. (On the host backend one of two slices
-/// of k.)
+/// The tile with most rows. (On the host backend one of two slices of k.)
 #if defined(HIPSCOPE_BACKEND_HOST)
 using Widest = small_tiles::Shape<32, 32, 32, 32, 2, 2, 2>;
-using DeepTile = Widest;
 #else
 using Widest = small_tiles::Shape<128, 64, 32, 32, 1, 4, 1>;
-using DeepTile = small_tiles::Shape<64, 128, 32, 64, 2, 3, 1>;
 #endif
 
 template <typename Shape>
@@ -76,7 +73,7 @@ inline std::vector<SizedKernel> make_kernels() {
     kernel_of<small_tiles::Tile>({680, 569, 3707}),
     kernel_of<Shape<64, 128, 32, 64, 1, 4, 2>>({1168, 1335, 4582}),
     kernel_of<Widest>({1192, 562, 4023}),
-    kernel_of<DeepTile>({2400, 2400, 5000}),
+    kernel_of<Shape<64, 128, 32, 64, 2, 3, 1>>({2400, 2400, 5000}),
     // For sides of 16:
     kernel_of<Shape<16, 64, 16, 16, 1, 4, 5>>({235, 273, 922}),
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),
@@ -118,7 +115,6 @@ inline gemm::DeviceCosts costs() {
 inline Stage tile_by_size_stage() {
   Stage stage = two_blocks_stage();  // what is shown is what large products take
   stage.technique = "matrix instructions, a tile and a split for each size";
-  stage.most_lds_bytes = tile_by_size::DeepTile::lds_bytes;
   return gemm::by_choice<double, tile_by_size::kernels, tile_by_size::costs>(stage);
 }
 

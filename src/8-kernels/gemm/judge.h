@@ -63,8 +63,7 @@ Verdict judge_late_blocks(const Stage<Value, Result>& stage, Problem<Value, Resu
 /// Whether the device has what the stage needs.
 template <typename Value, typename Result>
 bool is_here(const hipscope::Sweep& sweep, const Stage<Value, Result>& stage) {
-  const unsigned lds_bytes = std::max(stage.dynamic_lds_bytes, stage.most_lds_bytes);
-  return lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
+  return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
          has(stage.needs, sweep.device());
 }
 

@@ -93,7 +93,6 @@ struct Stage {
   Tiles tiles{};
   Unit unit = Unit::vector;
   unsigned dynamic_lds_bytes = 0;
-  unsigned most_lds_bytes = 0;  ///< where it has other kernels, too: that one of them takes
   /// Takes any extents and addresses. Else m, n and k must be multiples of the tile's (k also of
   /// `k_multiple`) and more than 0, and every row must begin at a multiple of 16 bytes.
   bool any_size = false;

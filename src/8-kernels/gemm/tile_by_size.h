@@ -220,7 +220,8 @@ SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split),
                      .least_step_cycles = cycles.least_step,
                      .end_cycles = cycles.end,
                      .bytes_on_way = (Shape::buffers - 1.0) * Shape::depth *
-                                     (Shape::rows + Shape::columns) * sizeof(Value)},
+                                     (Shape::rows + Shape::columns) * sizeof(Value),
+                     .lds_bytes = Shape::lds_bytes},
           .enqueue = enqueue,
           .workspace_bytes = bytes_of_shared_tiles<Value, Shape>};
 }
@@ -241,10 +242,24 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles) {
                      .bytes_on_way = steps_on_way * stage.tiles.depth *
                                      (stage.tiles.block_rows + stage.tiles.block_columns) *
                                      sizeof(Value),
-                     .stream_k = true},
+                     .stream_k = true,
+                     .lds_bytes = stage.dynamic_lds_bytes},
           .enqueue = [](const Product<Value>& product, Split) { stage.enqueue(stage, product); },
           .workspace_bytes = [](const Extents& extents,
                                 Split) { return stage.workspace_bytes(extents); }};
+}
+
+/// The LDS that a block may ask for at a launch; on other backends kernels name theirs beforehand.
+inline unsigned most_lds_bytes() {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  int device = 0;
+  int bytes = 0;
+  hipscope::check(hipGetDevice(&device));
+  hipscope::check(hipDeviceGetAttribute(&bytes, hipDeviceAttributeSharedMemPerBlockOptin, device));
+  return static_cast<unsigned>(bytes);
+#else
+  return ~0U;
+#endif
 }
 
 /// The kernels and splits for products of this size on the device, from the likely fastest on.
@@ -253,7 +268,11 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles) {
 template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
           DeviceCosts (*costs)()>
 const std::vector<TileChoice>& choices_for(const Extents& extents) {
-  static const DeviceCosts device = costs();
+  static const DeviceCosts device = [] {
+    DeviceCosts of_device = costs();
+    of_device.lds_bytes = most_lds_bytes();
+    return of_device;
+  }();
   static ProductSize last{};
   static std::vector<TileChoice> choices;
   constexpr unsigned whole = 16 / sizeof(Value);
@@ -328,10 +347,14 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
   const Split splits[] = {{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 3}, {2, 2}};
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const TileOption& option = kernels[i].option;
-    auto point = sweep.point(std::to_string(i + 1) + ": " + std::to_string(option.rows) + " x " +
-                                 std::to_string(option.columns) +
-                                 (option.stream_k ? ", steps dealt out" : ""),
-                             static_cast<double>(i + 1));
+    const std::string name = std::to_string(i + 1) + ": " + std::to_string(option.rows) + " x " +
+                             std::to_string(option.columns) +
+                             (option.stream_k ? ", steps dealt out" : "");
+    if (option.lds_bytes > most_lds_bytes()) {
+      sweep.note("no LDS for it on this device: " + name);
+      continue;
+    }
+    auto point = sweep.point(name, static_cast<double>(i + 1));
     double largest = 0;
     double cases = 0;
     for (std::size_t s = 0; s < std::size(shapes); ++s) {

@@ -138,7 +138,8 @@ std::vector<TileChoice> likely_tiles(const std::vector<TileOption>& options,
                                      std::size_t most) {
   std::vector<TileChoice> choices;
   for (unsigned i = 0; i < options.size(); ++i) {
-    if (options[i].only_whole_rows && !size.is_aligned) {
+    if ((options[i].only_whole_rows && !size.is_aligned) ||
+        options[i].lds_bytes > device.lds_bytes) {
       continue;
     }
     for (const Split split : splits_of(options[i], size, device)) {

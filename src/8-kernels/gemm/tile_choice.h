@@ -55,6 +55,7 @@ struct TileOption {
   /// often as its tile has blocks, and none shares a tile in another way.
   bool stream_k = false;
   bool only_whole_rows = false;  ///< only for rows that begin at multiples of 16 bytes
+  unsigned lds_bytes = 0;        ///< of a block, that come with the launch
 };
 
 /// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster is within a
@@ -78,6 +79,7 @@ struct DeviceCosts {
   double summed_per_cycle;       ///< bytes of others' sums that a CU reads
   double memory_meeting_cycles;  ///< until a tile's last cluster knows that it is the last
   double memory_round_cycles;    ///< until sums of up to four clusters have come
+  unsigned lds_bytes = ~0U;      ///< that a block may ask for
 };
 
 struct TileChoice {
@@ -98,8 +100,9 @@ double cycles_of(const TileOption& option, Split split, const ProductSize& size,
 std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
                              const DeviceCosts& device);
 
-/// Kernels with their splits, from the least on, `most` at the most; of each kernel three, since
-/// splits that are near each other take about the same. Of equals the first comes first.
+/// Kernels that the device has LDS for, with their splits, from the least on, `most` at the most;
+/// of each kernel three, since splits that are near each other take about the same. Of equals the
+/// first comes first.
 std::vector<TileChoice> likely_tiles(const std::vector<TileOption>& options,
                                      const ProductSize& size, const DeviceCosts& device,
                                      std::size_t most);

@@ -124,6 +124,18 @@ TEST(TileChoiceTest, WhatTheMatricesHaveMayTakeLonger) {
                    1000 + (640.0 * 100 * 2 + 640 * 640) * 4 / 10 + 5000 * 2.5);
 }
 
+TEST(TileChoiceTest, ATileThatTheDeviceHasNoLdsForIsNotChosen) {
+  TileOption best = small;
+  best.step_cycles = best.least_step_cycles = 1;
+  best.lds_bytes = 1000;
+  DeviceCosts has_less = device;
+  has_less.lds_bytes = 1000;
+  EXPECT_EQ(choose_tile({small, best}, {640, 640, 100}, has_less).option, 1U);
+  has_less.lds_bytes = 999;
+  EXPECT_EQ(choose_tile({small, best}, {640, 640, 100}, has_less).option, 0U);
+  EXPECT_EQ(choose_tile({small, best}, {640, 640, 100}, device).option, 1U);
+}
+
 TEST(TileChoiceTest, FewBlocksHaveLittleOnItsWay) {
   TileOption slow = small;
   slow.bytes_on_way = 50;
