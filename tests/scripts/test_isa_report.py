@@ -44,55 +44,37 @@ THREAD_RATE = (DATA / "thread_rate.gfx1030.s").read_text(encoding="utf-8")
 
 
 def kernel_of(text: str, name: str) -> dict[str, Any]:
-    """The entry of the kernel with this in its symbol."""
-    found = [kernel for kernel in analysis.analyse_text(text, None, "gfx900") if name in kernel["symbol"]]
+    """The row of the kernel with this in its symbol."""
+    found = [kernel for kernel in analysis.analyse_text(text, None, "gfx900") if name in kernel["name"]]
     assert len(found) == 1
     return found[0]
+
+
+def row(name: str, kernel: dict[str, int], loop: dict[str, Any]) -> dict[str, Any]:
+    """A kernel's row; what is not given of it, and of its hot loop, is 0."""
+    return {"name": name, **dict.fromkeys(results.KERNEL_COLUMNS[1:], 0), **kernel,
+            **dict.fromkeys(results.LOOP_COLUMNS, 0), "mca_cycles": None, **loop}
 
 
 # --- Recorded assembly, counted by hand ---------------------------------------------------------
 
 def test_busy_kernel_of_cu_staircase_counted_by_hand() -> None:
-    kernel = kernel_of(STAIRCASE, "busy_kernel")
-    hot, rest = kernel["loops"]
+    kernel = {
+        # As the compiler's comments and notes say.
+        "vgprs": 7, "sgprs": 11, "waves_per_simd": 10, "threads_per_block": 1024,
+        # Before the first loop 32, 3 and 2 instructions, between the loops 3 and 1, after them 7.
+        "instructions": 32 + 3 + 2 + 19 + 3 + 1 + 4 + 7, "loops": 2,
+        # 404 bytes to the end of the second loop, then 4 + 8 + 4 + 4 + 4 + 8 + 4.
+        "code_bytes": 440,
+    }
     # .LBB0_3: 15 v_fma_f32, s_add_i32, s_cmp_eq_u32, v_fma_f32, s_cbranch_scc0. FMAs with a scalar
-    # and a constant take 8 bytes each, the three scalar instructions 4.
-    assert hot == {
-        "label": ".LBB0_3", "hot": True, "innermost": True, "depth": 1, "offset": 224,
-        "bytes": 16 * 8 + 3 * 4, "instructions": 19, "fmas": 16, "fma_share": 0.8421,
-        "mix": {"fma": 16, "salu": 2, "branch": 1}, "mca": None,
-    }
-    # .LBB0_6: s_add_i32, s_cmp_eq_u32, v_fma_f32, s_cbranch_scc0. Between the two: s_and_b32,
-    # s_cmp_eq_u32 and s_cbranch_scc1 of 4 bytes, and s_mov_b32 with a literal, 8.
-    assert rest == {
-        "label": ".LBB0_6", "hot": False, "innermost": True, "depth": 1, "offset": 224 + 140 + 3 * 4 + 8,
-        "bytes": 8 + 3 * 4, "instructions": 4, "fmas": 1, "fma_share": 0.25,
-        "mix": {"fma": 1, "salu": 2, "branch": 1}, "mca": None,
-    }
-    # Before the first loop 32, 3 and 2 instructions, between the loops 3 and 1, after them 7.
-    assert kernel["instructions"] == 32 + 3 + 2 + 19 + 3 + 1 + 4 + 7
-    # FMA: a division's 5 and the loops' 17; v_div_fmas_f32 is none. Scalar memory: 4 loads. Waits: 2.
-    # Vector: v_add, v_mul_hi, v_lshrrev, v_mul_lo, v_sub, v_cvt, 2 v_div_scale, v_rcp, v_mul,
-    # v_div_fmas, v_div_fixup; at the end v_mov, v_lshlrev, v_mov, v_add_co, v_addc_co.
-    # Scalar: s_mov, s_and, s_mul, s_sub, s_min, s_mul, s_mov, s_cmp; s_add, s_cmp; s_and, s_mov; 2 in
-    # each loop; s_and, s_cmp; s_mov. Jumps: 3 forward, 2 back.
-    assert kernel["mix"] == {"fma": 22, "valu": 12 + 5, "salu": 8 + 2 + 2 + 2 + 2 + 2 + 1, "vector_memory": 1,
-                             "scalar_memory": 4, "wait": 2, "branch": 5, "other": 1}
-    # 404 bytes to the end of the second loop, then 4 + 8 + 4 + 4 + 4 + 8 + 4.
-    assert kernel["code_bytes"] == 440
-    # As the compiler's comments and notes say.
-    assert {key: kernel[key] for key in (
-        "vgprs", "sgprs", "agprs", "scratch_bytes", "vgpr_spills", "sgpr_spills", "lds_bytes",
-        "waves_per_simd", "wave_size", "threads_per_block", "calls", "unknown_jumps",
-    )} == {
-        "vgprs": 7, "sgprs": 11, "agprs": 0, "scratch_bytes": 0, "vgpr_spills": 0, "sgpr_spills": 0,
-        "lds_bytes": 0, "waves_per_simd": 10, "wave_size": 64, "threads_per_block": 1024, "calls": 0,
-        "unknown_jumps": 0,
-    }
+    # and a constant take 8 bytes each, the three scalar instructions 4. The other loop has one FMA.
+    loop = {"loop_instructions": 19, "fma": 16, "salu": 2, "branch": 1, "fma_share": 0.8421,
+            "loop_bytes": 16 * 8 + 3 * 4}
+    assert kernel_of(STAIRCASE, "busy_kernel") == row("_ZN12_GLOBAL__N_111busy_kernelEPfj", kernel, loop)
 
 
 def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
-    kernel = kernel_of(THREAD_RATE, "count_wrong")
     # The loop is entered at .LBB2_3, in its middle; its code begins at .LBB2_2. Bytes in brackets.
     # .LBB2_2: s_or (4), v_add_co (8), v_add_co_ci (4), v_add_co (8), v_add_co_ci (8), v_cmp (4), s_or
     #          (4), s_andn2 (4), s_cbranch (4): 48 bytes, 5 vector, 3 scalar, 1 jump.
@@ -100,17 +82,13 @@ def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
     #          (4), v_cmpx (8), s_cbranch (4): 44 bytes, 3 vector, 1 scalar, 1 load, 2 waits, 1 jump.
     # %bb.4:   v_mov (4), v_mov (4), global_atomic (8), s_branch (4): 20 bytes, 2 vector, 1 atomic,
     #          1 jump.
-    # The code before it ends at byte 276; .p2align 6 moves the loop to 320.
-    assert kernel["loops"] == [{
-        "label": ".LBB2_3", "hot": True, "innermost": True, "depth": 1, "offset": 320,
-        "bytes": 48 + 44 + 20, "instructions": 9 + 8 + 4, "fmas": 0, "fma_share": 0.0,
-        "mix": {"valu": 5 + 3 + 2, "salu": 3 + 1, "vector_memory": 2, "wait": 2, "branch": 3}, "mca": None,
-    }]
-    # After the loop s_inst_prefetch and s_endpgm.
-    assert kernel["code_bytes"] == 320 + 112 + 2 * 4
-    assert (kernel["vgprs"], kernel["sgprs"], kernel["wave_size"]) == (7, 17, 32)
-    # v_mad_u64_u32 computes an address, and is no FMA.
-    assert kernel["fmas"] == 0
+    # The code before it has v_mad_u64_u32, which computes an address and is no FMA.
+    loop = {"loop_instructions": 9 + 8 + 4, "valu": 5 + 3 + 2, "salu": 3 + 1, "vector_memory": 2, "wait": 2, "branch": 3,
+            "loop_bytes": 48 + 44 + 20, "fma_share": 0.0}
+    # The code before the loop ends at byte 276; .p2align 6 moves it to 320. After it s_inst_prefetch and s_endpgm.
+    kernel = {"vgprs": 7, "sgprs": 17, "loops": 1, "code_bytes": 320 + 112 + 2 * 4}
+    found = kernel_of(THREAD_RATE, "count_wrong")
+    assert found == row(found["name"], {**found, **kernel}, loop)
 
 
 @pytest.mark.parametrize("text, encoding, changed", [
@@ -122,15 +100,12 @@ def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
 ])
 def test_one_more_instruction_changes_the_counts(text: str, encoding: str, changed: dict[str, int]) -> None:
     """Put into the hot loop, right after its label."""
-    before = kernel_of(STAIRCASE, "busy_kernel")
     more = re.sub(r"(?m)^(\.LBB0_3:.*)$", rf"\1\n\t{text}  ; encoding: [{encoding}]", STAIRCASE)
-    after = kernel_of(more, "busy_kernel")
+    before, after = (kernel_of(text, "busy_kernel") for text in (STAIRCASE, more))
     size = encoding.count(",") + 1
-    loop = after["loops"][0]
-    assert (loop["mix"], loop["instructions"], loop["bytes"]) == (changed, 20, 140 + size)
-    assert loop["fma_share"] == round(changed["fma"] / 20, 4)
-    assert after["code_bytes"] == before["code_bytes"] + size
-    assert after["loops"][1]["offset"] == before["loops"][1]["offset"] + size
+    share = round(changed["fma"] / 20, 4)
+    loop = {**dict.fromkeys(assembly.CATEGORIES, 0), **changed, "loop_instructions": 20, "loop_bytes": 140 + size}
+    assert after == {**before, **loop, "fma_share": share, "instructions": 72, "code_bytes": 440 + size}
     assert kernel_of(more, "waiting_kernel") == kernel_of(STAIRCASE, "waiting_kernel")
 
 
@@ -225,18 +200,9 @@ def function(text: str) -> assembly.Function:
     return made
 
 
-def shapes(text: str) -> tuple[list[tuple[str, int, int, bool, int]], int]:
-    """Per loop its label, offset, depth, whether it is innermost, and its number of instructions."""
-    found, unknown = loops.find_loops(function(text))
-    return [(x.label, x.offset, x.depth, x.innermost, len(x.instructions)) for x in found], unknown
-
-
-def test_straight_code_has_no_loop() -> None:
-    assert shapes("v_nop\n s_cbranch_scc0 .A\n v_nop\n .A:\n s_endpgm") == ([], 0)
-
-
-def test_nested_loops() -> None:
-    text = """
+LOOPS = {
+    "straight code": ("v_nop\n s_cbranch_scc0 .A\n v_nop\n .A:\n s_endpgm", []),
+    "nested": ("""
         s_nop 0
         .OUTER:
         s_nop 1
@@ -246,18 +212,11 @@ def test_nested_loops() -> None:
         .SECOND:
         s_cbranch_scc0 .SECOND
         s_cbranch_scc1 .OUTER
-        s_endpgm"""
-    assert shapes(text) == (
-        [(".OUTER", 4, 1, False, 5), (".INNER", 8, 2, True, 2), (".SECOND", 16, 2, True, 1)], 0)
-
-
-def test_two_jumps_back_to_one_label_are_one_loop() -> None:
-    text = ".A:\n v_nop\n s_cbranch_vccnz .A\n v_nop\n s_cbranch_scc0 .A\n s_endpgm"
-    assert shapes(text) == ([(".A", 0, 1, True, 4)], 0)
-
-
-def test_a_loop_whose_end_lies_elsewhere() -> None:
-    text = """
+        s_endpgm""", [(".OUTER", 4, 1, False, 5), (".INNER", 8, 2, True, 2), (".SECOND", 16, 2, True, 1)]),
+    "two jumps back to one label": (
+        ".A:\n v_nop\n s_cbranch_vccnz .A\n v_nop\n s_cbranch_scc0 .A\n s_endpgm", [(".A", 0, 1, True, 4)]),
+    # Its lowest instruction is that of .BODY.
+    "an end that lies elsewhere": ("""
         s_branch .TEST
         .BODY:
         v_nop
@@ -266,17 +225,9 @@ def test_a_loop_whose_end_lies_elsewhere() -> None:
         s_endpgm
         .FAR:
         s_nop 0
-        s_branch .BODY"""
-    # Its lowest instruction is that of .BODY.
-    assert shapes(text) == ([(".TEST", 4, 1, True, 4)], 0)
-
-
-def test_code_that_nothing_reaches_is_no_loop() -> None:
-    assert shapes("s_endpgm\n .A:\n v_nop\n s_cbranch_scc0 .A\n s_endpgm") == ([], 0)
-
-
-def test_jumps_over_long_distances() -> None:
-    text = """
+        s_branch .BODY""", [(".TEST", 4, 1, True, 4)]),
+    "code that nothing reaches": ("s_endpgm\n .A:\n v_nop\n s_cbranch_scc0 .A\n s_endpgm", []),
+    "a jump over a long distance": ("""
         .A:
         v_nop
         s_cbranch_scc0 .B
@@ -286,45 +237,36 @@ def test_jumps_over_long_distances() -> None:
         s_addc_u32 s5, s5, (.A-.Lpost_getpc1)>>32
         s_setpc_b64 s[4:5]
         .B:
-        s_endpgm"""
-    assert shapes(text) == ([(".A", 0, 1, True, 6)], 0)
+        s_endpgm""", [(".A", 0, 1, True, 6)]),
+    "a jump to a computed address": ("v_nop\n s_setpc_b64 s[30:31]", []),
+    "a jump out of the function": ("v_nop\n s_cbranch_scc0 .ELSEWHERE\n s_endpgm", []),
+    "two entries": ("s_cbranch_scc0 .B\n .A:\n v_nop\n .B:\n v_nop\n s_cbranch_scc0 .A\n s_endpgm", []),
+}
 
 
-@pytest.mark.parametrize("text", [
-    # To a computed address.
-    "v_nop\n s_setpc_b64 s[30:31]",
-    # Out of the function.
-    "v_nop\n s_cbranch_scc0 .ELSEWHERE\n s_endpgm",
-    # Back into a loop that has two entries.
-    "s_cbranch_scc0 .B\n .A:\n v_nop\n .B:\n v_nop\n s_cbranch_scc0 .A\n s_endpgm",
+@pytest.mark.parametrize("text, expected", LOOPS.values(), ids=LOOPS)
+def test_loops(text: str, expected: list[tuple[str, int, int, bool, int]]) -> None:
+    """Of each its label, its offset, its depth, whether it is innermost, and its number of instructions."""
+    found = loops.find_loops(function(text))
+    assert [(x.label, x.instructions[0].address, x.depth, x.innermost, len(x.instructions)) for x in found] == expected
+
+
+FMA, ADD = "v_fma_f32 v0, v0, v0, v0\n", "v_add_f32 v0, v0, v0\n"
+
+
+@pytest.mark.parametrize("bodies, label", [
+    ((FMA, 2 * FMA, 5 * ADD), ".L1"), ((ADD, 3 * ADD), ".L1"),
+    ((4 * FMA, "v_mfma_f32_4x4x1f32 a, b, c, d\n"), ".L1"), ((), ".OUTER"),
 ])
-def test_jumps_that_cannot_be_followed_are_counted(text: str) -> None:
-    assert shapes(text)[1] == 1
-
-
-def test_the_hot_loop_is_the_innermost_with_the_most_fmas() -> None:
-    fma, add = "v_fma_f32 v0, v0, v0, v0\n", "v_add_f32 v0, v0, v0\n"
-    matrix = "v_mfma_f32_4x4x1f32 a, b, c, d\n"
-
-    def hot(*bodies: str) -> list[str]:
-        text = "".join(f".L{i}:\n{body}s_cbranch_scc0 .L{i}\n" for i, body in enumerate(bodies))
-        found, _ = loops.find_loops(function(f".OUTER:\n{9 * fma}{text}s_cbranch_scc0 .OUTER\ns_endpgm"))
-        kernel = assembly.read_kernels(STAIRCASE)[0]
-        entries = [analysis.describe_loop(loop, None) for loop in found]
-        described = analysis.describe_kernel(kernel, "k", entries, 0)
-        return [loop["label"] for loop in described["loops"] if loop["hot"]]
-
-    assert hot(fma, 2 * fma, 5 * add) == [".L1"]
-    assert hot(add, 3 * add) == [".L1"]
-    assert hot(4 * fma, matrix) == [".L1"]
-    assert hot() == [".OUTER"]
+def test_the_hot_loop_is_the_innermost_with_the_most_fmas(bodies: tuple[str, ...], label: str) -> None:
+    text = "".join(f".L{i}:\n{body}s_cbranch_scc0 .L{i}\n" for i, body in enumerate(bodies))
+    found = loops.find_loops(function(f".OUTER:\n{9 * FMA}{text}s_cbranch_scc0 .OUTER\ns_endpgm"))
+    hot = analysis.hot_loop(found)
+    assert hot is not None and hot.label == label
 
 
 def test_a_packed_fma_counts_twice_in_the_share() -> None:
-    text = ".A:\n v_pk_fma_f32 v0, v1, v2, v3\n s_nop 0\n s_cbranch_scc0 .A\n s_endpgm"
-    found, _ = loops.find_loops(function(text))
-    loop = analysis.describe_loop(found[0], None)
-    assert (loop["instructions"], loop["fmas"], loop["fma_share"], loop["mix"]["fma"]) == (3, 2, 0.5, 1)
+    assert analysis.fma_share(function("v_pk_fma_f32 v0, v1, v2, v3\n s_nop 0\n s_endpgm").instructions) == 0.5
 
 
 # --- Names, sources, files ------------------------------------------------------------------------
@@ -369,10 +311,10 @@ def test_compact_json_is_json() -> None:
 
 def result(**changes: Any) -> dict[str, Any]:
     """An experiment's result."""
-    kernels = [results.summary(kernel) for kernel in analysis.analyse_text(STAIRCASE, None, "gfx900")]
     return {"experiment": "cu_staircase", "source": "src/2-compute/cu_staircase/cu_staircase.hip",
             "source_digest": "0123456789abcdef", "target": "gfx900",
-            "compiler": "Debian clang version 15.0.6", "flags": "-O3", "kernels": kernels, **changes}
+            "compiler": "Debian clang version 15.0.6", "flags": "-O3",
+            "kernels": analysis.analyse_text(STAIRCASE, None, "gfx900"), **changes}
 
 
 NAMES = results.names_of([result()])
@@ -458,35 +400,28 @@ def with_mca(folder: Path, text: str) -> toolchain.Toolchain:
     return toolchain.Toolchain(Processes(), "", "", "", str(program), "")
 
 
-def test_mca_estimates_each_loop(tmp_path: Path) -> None:
-    tools = with_mca(tmp_path, FAKE_MCA)
-    assert mca.estimate(tools, "gfx900", [["v_a", "v_b"], ["v_c"]]) == [mca.Estimate(2.0), mca.Estimate(1.0)]
-    assert mca.estimate(tools, "gfx900", []) == []
-
-
-def test_mca_goes_on_without_what_it_refuses(tmp_path: Path) -> None:
-    tools = with_mca(tmp_path, FAKE_MCA)
-    found = mca.estimate(tools, "gfx900", [["v_a"], ["v_bad 1", "v_b", "v_bad 2", "v_c"]])
-    assert found == [mca.Estimate(1.0), mca.Estimate(2.0, ["v_bad 1", "v_bad 2"])]
+@pytest.mark.parametrize("regions, cycles", [
+    ([["v_a", "v_b"], ["v_c"]], [2.0, 1.0]), ([], []),
+    # It goes on without what it refuses.
+    ([["v_a"], ["v_bad 1", "v_b", "v_bad 2", "v_c"]], [1.0, 2.0]),
+])
+def test_mca_estimates_each_loop(tmp_path: Path, regions: list[list[str]], cycles: list[float]) -> None:
+    assert mca.cycles_of(with_mca(tmp_path, FAKE_MCA), "gfx900", regions) == cycles
 
 
 @pytest.mark.parametrize("text", [
     "#!/bin/sh\nexit 1\n", "#!/bin/sh\necho 'not JSON'\n", "#!/bin/sh\necho '{}'\n",
     "#!/bin/sh\necho '<stdin>:1:1: error: never good' >&2; exit 1\n",
+    "#!/usr/bin/env python3\nwhile True: pass\n",  # it is ended
 ])
-def test_mca_that_fails_gives_no_estimate(tmp_path: Path, text: str) -> None:
-    assert mca.estimate(with_mca(tmp_path, text), "gfx900", [["v_a"]]) == [None]
-
-
-def test_mca_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mca_that_fails_gives_no_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(mca, "LONGEST_S", 1)
-    tools = with_mca(tmp_path, "#!/usr/bin/env python3\nwhile True: pass\n")
-    assert mca.estimate(tools, "gfx900", [["v_a"]]) == [None]
+    assert mca.cycles_of(with_mca(tmp_path, text), "gfx900", [["v_a"]]) == [None]
 
 
 def test_no_mca_gives_no_estimate() -> None:
     tools = toolchain.Toolchain(Processes(), "", "", "", "", "")
-    assert mca.estimate(tools, "gfx900", [["v_a"]]) == [None]
+    assert mca.cycles_of(tools, "gfx900", [["v_a"]]) == [None]
 
 
 # --- The program ----------------------------------------------------------------------------------
@@ -840,7 +775,7 @@ def test_register_limits_are_kept_and_checked(workshop: Workshop, monkeypatch: p
 
 
 def test_names_cannot_break_the_page() -> None:
-    kernels = [results.summary(kernel_of(STAIRCASE, "busy_kernel"))]
+    kernels = [kernel_of(STAIRCASE, "busy_kernel")]
     kernels[0]["name"] = "a|b<script>alert(1)</script> `c` **d**"
     files = page.make_pages({("gfx900-clang15", "cu_staircase"): result(kernels=kernels)}, ["## A further section"])
     assert "\n## A further section\n" in files["README.md"].decode()

@@ -56,10 +56,10 @@ def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | 
     notes = kernel.notes
     loop = step.code if step.trips == 1 else []
     conflicts = known_conflicts(case, gpu)
-    estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
+    cycles = mca.cycles_of(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
     return _found(case, step, gpu, compiler, (kernel.function.info["NumVgprs"], notes.get(".agpr_count", 0)),
                   notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency, conflicts or NO_CONFLICTS),
-                  None if estimate is None else estimate.cycles, conflicts)
+                  cycles, conflicts)
 
 
 def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compiler: str

@@ -44,17 +44,6 @@ Results = dict[tuple[str, str], Result]
 Names = dict[str, list[str]]
 
 
-def summary(kernel: dict[str, Any]) -> dict[str, Any]:
-    """What the files keep of a kernel's analysis: of its loops, how many there are and which one is hot."""
-    kept = {key: kernel[key] for key in KERNEL_COLUMNS if key != "loops"} | {"loops": len(kernel["loops"])}
-    hot = next((loop for loop in kernel["loops"] if loop["hot"]), None)
-    if hot is not None:
-        kept |= {"loop_instructions": hot["instructions"], **{kind: hot["mix"].get(kind, 0) for kind in CATEGORIES},
-                 "fma_share": hot["fma_share"], "loop_bytes": hot["bytes"],
-                 "mca_cycles": hot["mca"] and hot["mca"]["cycles"]}
-    return kept
-
-
 def compact_json(value: Any, indent: int = 0) -> str:
     """JSON with one line for what fits on one, so that a file is small and its changes readable."""
     line = json.dumps(value, ensure_ascii=False)
