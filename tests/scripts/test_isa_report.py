@@ -83,8 +83,8 @@ def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
     # %bb.4:   v_mov (4), v_mov (4), global_atomic (8), s_branch (4): 20 bytes, 2 vector, 1 atomic,
     #          1 jump.
     # The code before it has v_mad_u64_u32, which computes an address and is no FMA.
-    loop = {"loop_instructions": 9 + 8 + 4, "valu": 5 + 3 + 2, "salu": 3 + 1, "vector_memory": 2, "wait": 2, "branch": 3,
-            "loop_bytes": 48 + 44 + 20, "fma_share": 0.0}
+    loop = {"loop_instructions": 9 + 8 + 4, "valu": 5 + 3 + 2, "salu": 3 + 1, "vector_memory": 2, "wait": 2,
+            "branch": 3, "loop_bytes": 48 + 44 + 20, "fma_share": 0.0}
     # The code before the loop ends at byte 276; .p2align 6 moves it to 320. After it s_inst_prefetch and s_endpgm.
     kernel = {"vgprs": 7, "sgprs": 17, "loops": 1, "code_bytes": 320 + 112 + 2 * 4}
     found = kernel_of(THREAD_RATE, "count_wrong")
