@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hipscope.results import ending
+from hipscope.results import door, ending
 from hipscope.results.door import BadInput
 from hipscope.results.whole_file import write_whole
 
@@ -48,6 +48,7 @@ METRICS += [STALL.format(reason) for reason in REASONS]
 MOST_REASONS = 3
 FEWEST_WAITING = 0.25
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12}
+LONGEST = 2**30  # bytes of what ncu has written
 Kernels = dict[str, dict[str, list[float]]]
 
 
@@ -137,14 +138,6 @@ def profile(command: list[str], kernels: str, launches: int) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
-def read(path: Path) -> str:
-    """What ncu has written into a file; raises BadInput."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}.") from error
-
-
 def count(text: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,4}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99999")
@@ -178,7 +171,11 @@ def main() -> int:
     arguments = parser.parse_args()
     if bool(arguments.csv) == bool(arguments.command):
         parser.error("give either a binary or --csv FILE")
-    text = read(arguments.csv) if arguments.csv else profile(arguments.command, arguments.kernels, arguments.launches)
+    text = (
+        door.read_text(arguments.csv, LONGEST)
+        if arguments.csv
+        else profile(arguments.command, arguments.kernels, arguments.launches)
+    )
     source = arguments.csv or Path(arguments.command[0])
     write_whole(arguments.out, page_of(source.stem, parse(text, source)).encode("utf-8"))
     return 0

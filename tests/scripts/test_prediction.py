@@ -852,7 +852,7 @@ def test_a_report_refuses_a_file_that_is_none(tmp_path: Path) -> None:
 
 def test_a_report_needs_no_reader_of_machine_code() -> None:
     # setup.sh installs none of what that needs where only results are measured and reported.
-    program = "import sys; sys.modules['yaml'] = None; from hipscope.report import predicted"
+    program = "import sys; sys.modules['yaml'] = None; from hipscope.report import predicted; import html_report"
     subprocess.run([sys.executable, "-c", program], cwd=synthetic.SCRIPTS, check=True)
 
 

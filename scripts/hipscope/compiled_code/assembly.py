@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from .experiments import IsaError
 
 _LABEL = re.compile(r"([\w.$@]+):")
@@ -82,6 +80,8 @@ def _read_functions(text: str) -> dict[str, Function]:
 
 
 def _read_notes(text: str) -> list[dict[str, Any]]:
+    import yaml  # which a machine that only reads reports may lack
+
     notes = re.search(r"^\s*\.amdgpu_metadata\n(.*?)^\s*\.end_amdgpu_metadata", text,
                       re.MULTILINE | re.DOTALL)
     if notes is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -90,7 +91,8 @@ def of_listing(listing: str, usage: str, experiment: str, gpu: Gpu, compiler: st
     """The same of NVIDIA's code, as cuobjdump -sass lists it, and -res-usage what it takes."""
     functions = sass.read_functions(listing)
     resources = sass.read_resources(usage)
-    named = dict(zip(sass.demangled([function.name for function in functions]), functions))
+    names = sass.demangled([function.name for function in functions])
+    named = dict(zip((re.sub(r"> (?=>)", ">", name) for name in names), functions))
 
     def entry_of(case: Product, function: Function) -> Entry:
         step = product_step(function, sass.lane_macs, case.macs(), case.copies)
