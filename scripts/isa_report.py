@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -39,14 +39,14 @@ from hipscope.compiled_code import (
     register_limits,
     register_stages,
     results,
+    sass,
     toolchain,
 )
-from hipscope.compiled_code.experiments import BAD_USAGE, IsaError
-from hipscope.results import load
+from hipscope.compiled_code.experiments import BAD_USAGE
+from hipscope.results import door, ending, load
 from hipscope.results.door import BadInput
 
 ROOT = Path(__file__).resolve().parent.parent
-INTERRUPTED = 128 + signal.SIGINT
 
 
 def committed_reports() -> Path:
@@ -91,7 +91,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def bad_usage(sentence: str) -> NoReturn:
     """Ends the program."""
-    raise IsaError(sentence, BAD_USAGE)
+    raise BadInput(sentence, BAD_USAGE)
 
 
 def check(folder: Path) -> int:
@@ -148,30 +148,9 @@ def supported_targets(run: Any, tools: Any, text: str | None, scratch: Path) -> 
     return supported
 
 
-class Progress:
-    """Says on a terminal how far the work is."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._done = total, 0
-        self._shown = sys.stderr.isatty()
-
-    def step(self, what: str) -> None:
-        """One more is done."""
-        self._done += 1
-        if self._shown:
-            print(f"\r\033[K[{self._done}/{self._total}] {what}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Clears the line."""
-        if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
 @contextmanager
 def pool_of(jobs: int, processes: Any) -> Iterator[Any]:
     """A pool of threads; when any work fails, or at an interrupt, `processes` stop and no more begins."""
-    from concurrent.futures import ThreadPoolExecutor
-
     with ThreadPoolExecutor(jobs) as pool:
         try:
             yield pool
@@ -183,16 +162,14 @@ def pool_of(jobs: int, processes: Any) -> Iterator[Any]:
 
 
 def make_each(pool: Any, make: Callable[[Any], Any], work: Sequence[Any], name_of: Callable[[Any], str]) -> list[Any]:
-    """What `make` makes of each piece of work, in their order; says on a terminal the name of what is done."""
-    progress = Progress(len(work))
-
-    def make_one(piece: Any) -> Any:
-        made = make(piece)
-        progress.step(name_of(piece))
-        return made
-
-    all_made = list(pool.map(make_one, work))
-    progress.end()
+    """What `make` makes of each piece of work, in their order; says on a terminal how far it is."""
+    all_made = []
+    for piece, made in zip(work, pool.map(make, work)):
+        all_made.append(made)
+        if sys.stderr.isatty():
+            print(f"\r\033[K[{len(all_made)}/{len(work)}] {name_of(piece)}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
     return all_made
 
 
@@ -207,12 +184,12 @@ def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str
 
 
 def asked_of_compiler(what: str, measure: Callable[..., Any], tools: toolchain.Toolchain, *of: Any) -> dict[str, Any]:
-    """What the compiler says of registers; raises IsaError."""
+    """What the compiler says of registers; raises BadInput."""
     try:
-        return measure(tools.hipcc, *of, tools.processes.run)
+        return measure(tools, *of)
     except register_limits.LimitsError as error:
         are = "are" if what.endswith("s") else "is"
-        raise IsaError(f"the {what} of {of[0]} {are} not to be had: {error}") from error
+        raise BadInput(f"the {what} of {of[0]} {are} not to be had: {error}") from error
 
 
 def unchanged_results(folders: Sequence[Path], digests: dict[str, str], targets: Sequence[str], compiler: str
@@ -227,11 +204,6 @@ def unchanged_results(folders: Sequence[Path], digests: dict[str, str], targets:
                         and result["source_digest"] == digests.get(name)):
                     stored.setdefault((path.stem, name), result)
     return stored
-
-
-def of_folders(entries: Sequence[dict[str, Any]]) -> set[str]:
-    """The folders of the targets and compilers of register limits or occupancies."""
-    return {experiments.made_by(entry["target"], entry["compiler"]) for entry in entries}
 
 
 def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
@@ -258,16 +230,19 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
                          lambda pair: f"{pair[0].name} for {pair[1]}")
         names = {experiment.name for experiment in chosen}
         made_for = {target for _, target in work}
-        limited = [target for target in targets
-                   if target in made_for or folder[target] not in of_folders(results.read_limits(arguments.out))]
+
+        def lacking(there: list[dict[str, Any]]) -> list[str]:
+            """The targets that something was compiled for, or of which nothing is there by this compiler."""
+            known = {experiments.made_by(entry["target"], entry["compiler"]) for entry in there}
+            return [target for target in targets if target in made_for or folder[target] not in known]
+
+        limited = lacking(results.read_limits(arguments.out)) if {"vgpr_limit", "sgpr_limit"} & names else []
         limits = list(pool.map(
-            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target),
-            limited if {"vgpr_limit", "sgpr_limit"} & names else []))
-        ruled = [key for target in targets for key in occupancy.wanted(target)
-                 if target in made_for or folder[target] not in of_folders(results.read_occupancy(arguments.out))]
+            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target), limited))
+        ruled = lacking(results.read_occupancy(arguments.out)) if "register_pressure" in names else []
         occupied = list(pool.map(
             lambda key: asked_of_compiler("occupancy table", occupancy.measure, tools, *key),
-            ruled if "register_pressure" in names else []))
+            [key for target in ruled for key in occupancy.wanted(target)]))
     new = {(folder[result["target"]], result["experiment"]):
            {**result, "source_digest": digests[result["experiment"]]} for result in made}
     return {**kept_results(arguments.out, set(folder.values()), arguments.only), **stored, **new}, limits, occupied
@@ -353,14 +328,11 @@ def predict_listed(folder: Path) -> tuple[list[Any], set[tuple[str, str]]]:
     """As predict_all, of the listings in a folder."""
     gpu = gpus.gpu_of("sm_90")
     assert gpu is not None
-    try:
-        version = re.search(r"V(\d[\d.]+)", (folder / "nvcc.txt").read_text(encoding="utf-8"))
-        texts = {name: [(folder / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("sass", "usage")]
-                 for name in prediction_cases.experiments() if (folder / f"{name}.sass").exists()}
-    except (OSError, UnicodeDecodeError) as error:
-        raise IsaError(f"the listings in {folder} cannot be read: {error}.") from error
+    version = re.search(r"V(\d[\d.]+)", door.read_text(folder / "nvcc.txt"))
+    texts = {name: [door.read_text(folder / f"{name}.{kind}", sass.LONGEST_LISTING) for kind in ("sass", "usage")]
+             for name in prediction_cases.experiments() if (folder / f"{name}.sass").exists()}
     if version is None or not texts:
-        raise IsaError(f"{folder} has no listing of an experiment, or no version of nvcc.")
+        raise BadInput(f"{folder} has no listing of an experiment, or no version of nvcc.")
     compiler = f"nvcc {version[1]}"
     entries = []
     for name, (listing, usage) in texts.items():
@@ -396,30 +368,22 @@ def predict_shares(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def terminate(number: int, _: object) -> NoReturn:
-    """SIGTERM and SIGHUP end the program as an exception does, so that it cleans up."""
+def interrupted(number: int, _: object) -> NoReturn:
+    """A signal ends the program as an exception does, so that it cleans up."""
+    print("isa_report.py: interrupted; what was there before stays.", file=sys.stderr)
     raise SystemExit(128 + number)
 
 
+@ending.in_a_sentence("isa_report.py", bad_input=1, not_written=3)
 def main() -> int:
     """Checks or reports, as the command line says."""
     arguments = parse_arguments()
-    signal.signal(signal.SIGTERM, terminate)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup asks for
-        signal.signal(signal.SIGHUP, terminate)
-
-    try:
-        if arguments.check:
-            return check(arguments.out)
-        if arguments.jobs < 1:
-            bad_usage("--jobs takes a number from 1 on.")
-        return predict_shares(arguments) if arguments.predict or arguments.predict_listed else report(arguments)
-    except (IsaError, BadInput) as error:
-        print(f"isa_report.py: {error}", file=sys.stderr)
-        return getattr(error, "status", 1)
-    except KeyboardInterrupt:
-        print("isa_report.py: interrupted; what was there before stays.", file=sys.stderr)
-        return INTERRUPTED
+    ending.on_signals(interrupted)
+    if arguments.check:
+        return check(arguments.out)
+    if arguments.jobs < 1:
+        bad_usage("--jobs takes a number from 1 on.")
+    return predict_shares(arguments) if arguments.predict or arguments.predict_listed else report(arguments)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ COLUMNS = {
     "barriers": ("BAR",),
 }
 HEADER = ["kernel", "instructions", "FMAs", "share", "fed", "one parity", "clashes", "matrix", *COLUMNS]
-LONGEST_LISTING = 2**30
 INTRODUCTION = (
     "Of each kernel the loop with the most FMAs or matrix instructions, as cuobjdump lists them. A share is of the "
     "loop's instructions. FMAs are fed that follow one with an operand that is kept for the next (`.reuse`). FP32 FMAs "
@@ -87,7 +86,7 @@ def rows_of(listing: str) -> list[list[str]]:
 def read(path: Path) -> str:
     """The listing of a binary, or the listing that a file is; raises BadInput."""
     if path.suffix == ".sass":
-        return door.read_text(path, LONGEST_LISTING)
+        return door.read_text(path, sass.LONGEST_LISTING)
     toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
     tool = shutil.which("cuobjdump") or shutil.which("cuobjdump", path=f"{toolkit}/bin")
     if tool is None:

@@ -34,7 +34,7 @@ from hipscope.compiled_code import (
     results,
     toolchain,
 )
-from hipscope.compiled_code.experiments import Experiment, IsaError, read_experiments, source_digest
+from hipscope.compiled_code.experiments import Experiment, read_experiments, source_digest
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
 
@@ -118,7 +118,7 @@ def test_one_more_instruction_changes_the_counts(text: str, encoding: str, chang
 ])
 def test_assembly_that_is_not_whole(old: str, new: str, part: str) -> None:
     assert old in STAIRCASE
-    with pytest.raises(IsaError, match=re.escape(part)):
+    with pytest.raises(BadInput, match=re.escape(part)):
         assembly.read_kernels(STAIRCASE.replace(old, new))
 
 
@@ -288,9 +288,9 @@ def test_experiments_are_those_of_the_build(tmp_path: Path) -> None:
     assert read_experiments(tmp_path) == [Experiment("first", "src/1-a/first.hip"),
                                           Experiment("second", "src/2-b/second.hip")]
     (tmp_path / "CMakeLists.txt").write_text("project(x)\n", encoding="utf-8")
-    with pytest.raises(IsaError, match="names no experiment"):
+    with pytest.raises(BadInput, match="names no experiment"):
         read_experiments(tmp_path)
-    with pytest.raises(IsaError, match="cannot be read"):
+    with pytest.raises(BadInput, match="cannot be read"):
         read_experiments(tmp_path / "missing")
 
 
@@ -348,7 +348,7 @@ def test_a_file_has_a_row_per_kernel(tmp_path: Path) -> None:
 
 
 def test_a_file_is_by_one_compiler() -> None:
-    with pytest.raises(IsaError, match="make all experiments again"):
+    with pytest.raises(BadInput, match="make all experiments again"):
         results.file_text({"first": result(), "second": result(compiler="clang version 15.0.7")}, {})
 
 
@@ -762,7 +762,7 @@ def test_register_limits_are_kept_and_checked(workshop: Workshop, monkeypatch: p
                  "compiler": "Fake clang version 99.1"}
         for target, sgprs in (("gfx1030", 106), ("gfx900", 102))
     }
-    monkeypatch.setattr(register_limits, "measure", lambda _, target, __: of_target[target])
+    monkeypatch.setattr(register_limits, "measure", lambda _, target: of_target[target])
     for target in of_target:
         assert workshop.run("--targets", target).returncode == 0
     limits = results.read_limits(workshop.out)
@@ -845,5 +845,5 @@ def test_one_target_is_the_newest_that_the_compiler_knows(known: set[str], taken
     if taken:
         assert isa_report.supported_targets(map, tools, "one", tmp_path) == taken
     else:
-        with pytest.raises(IsaError, match="does not compile for gfx942, gfx90a"):
+        with pytest.raises(BadInput, match="does not compile for gfx942, gfx90a"):
             isa_report.supported_targets(map, tools, "one", tmp_path)

@@ -18,6 +18,7 @@ from .demand import UnknownStep, Wave
 from .gpus import Gpu
 from .prediction import Demand
 
+LONGEST_LISTING = 2**30  # bytes
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;  /* the low half of the encoding */, and the high half in a line of its own.
 _FUNCTION = re.compile(r"\s*Function : (\S+)")
 _INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+([^;]*?)\s*;")
