@@ -50,12 +50,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def committed_reports() -> Path:
-    """The folder of the reports that come with the sources."""
     return ROOT / "results" / "isa"
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Compile the experiments for AMD GPUs and report on their kernels: a JSON file and a "
         "page per target and compiler, and an index."
@@ -90,7 +88,6 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def bad_usage(sentence: str) -> NoReturn:
-    """Ends the program."""
     raise BadInput(sentence, BAD_USAGE)
 
 
@@ -107,7 +104,6 @@ def check(folder: Path) -> int:
 
 
 def choose_experiments(only: str) -> list[Any]:
-    """The experiments whose name matches."""
     try:
         pattern = re.compile(only)
     except re.error:
@@ -119,7 +115,6 @@ def choose_experiments(only: str) -> list[Any]:
 
 
 def asked_targets(text: str | None) -> list[str]:
-    """The targets to try."""
     if text is None:
         return list(toolchain.DEFAULT_TARGETS)
     if text == "all":
@@ -249,13 +244,11 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
 
 def write_documents(entries: list[Any]) -> None:
-    """The predictions' part of the documents."""
     for name, text in prediction_page.documents(entries).items():
         (ROOT / name).write_text(text, encoding="utf-8")
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Compiles and writes everything."""
     began = time.monotonic()
     new_limits: list[dict[str, Any]] = []
     new_occupancy: list[dict[str, Any]] = []
@@ -344,7 +337,6 @@ def predict_listed(folder: Path) -> tuple[list[Any], set[tuple[str, str]]]:
 
 
 def predict_shares(arguments: argparse.Namespace) -> int:
-    """Compiles, predicts and writes the predictions alone."""
     from hipscope.compiled_code import page
 
     began = time.monotonic()
@@ -376,7 +368,6 @@ def interrupted(number: int, _: object) -> NoReturn:
 
 @ending.in_a_sentence("isa_report.py", bad_input=1, not_written=3)
 def main() -> int:
-    """Checks or reports, as the command line says."""
     arguments = parse_arguments()
     ending.on_signals(interrupted)
     if arguments.check:

@@ -77,7 +77,6 @@ def parse(text: str, source: Path) -> Kernels:
 
 
 def waiting_for(median: dict[str, float]) -> str:
-    """The reasons for which most waves wait."""
     waits = sorted(((median.get(STALL.format(reason), 0), text) for reason, text in REASONS.items()), reverse=True)
     named = [f"{text} {waves:.1f}" for waves, text in waits[:MOST_REASONS] if waves >= FEWEST_WAITING]
     return ", ".join(named) or "nothing"
@@ -146,7 +145,6 @@ def count(text: str) -> int:
 
 @ending.in_a_sentence("ncu_report.py", bad_input=1, not_written=3)
 def main() -> int:
-    """Makes or reads the profile, then writes the page."""
     parser = argparse.ArgumentParser(
         description="Profile a built experiment with ncu: which pipe is busy, and what do waves wait for?",
         epilog="Example: ncu_report.py --out ncu.md --kernels '^tile_' build/nvidia/bin/sgemm --filter '^stages$'",

@@ -57,7 +57,6 @@ def is_of_one_parity(operands: str) -> bool:
 
 
 def hot_loop(function: Function) -> list[Parts]:
-    """The innermost loop with the most FMAs or matrix instructions."""
     loops = [[sass.parts_of(one.text) for one in loop.instructions] for loop in find_loops(function) if loop.innermost]
     return max(loops, key=multiplications, default=[])
 
@@ -99,7 +98,6 @@ def read(path: Path) -> str:
 
 @ending.in_a_sentence("sass_report.py", bad_input=1, not_written=3)
 def main() -> int:
-    """Reads all, then writes the page."""
     parser = argparse.ArgumentParser(
         description="Report on the NVIDIA machine code of built experiments, as a Markdown page.")
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the page to write")

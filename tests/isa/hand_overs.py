@@ -120,7 +120,6 @@ class Flow:
         return ""
 
     def after(self, instruction: str, state: State) -> State:
-        """The state after an instruction."""
         caches = self.generation.empty
         own, of_block, old = state.own, state.of_block, state.old
         if self.is_look(instruction):
@@ -163,7 +162,6 @@ def note_places(function: Function, text: str, generation: Generation) -> None:
 
 
 def faults(function: Function, flow: Flow) -> dict[int, str]:
-    """The places in a kernel with what is wrong there."""
     found: dict[int, str] = {}
     seen: set[tuple[int, State]] = set()
     waiting = [(0, State())]
@@ -181,7 +179,6 @@ def faults(function: Function, flow: Flow) -> dict[int, str]:
 
 
 def main() -> int:
-    """Checks each file."""
     for_devices = "--devices" in sys.argv[1:2]
     words = sys.argv[2 if for_devices else 1:]
     if len(words) < 2:

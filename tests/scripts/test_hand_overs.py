@@ -212,7 +212,6 @@ EXCEPTIONS = {"block_placement": "its blocks meet by grid_sync's barriers, which
 
 
 def sources_of(path: Path) -> set[Path]:
-    """A source and the project's headers that it includes."""
     found: set[Path] = set()
     waiting = [path]
     while waiting:

@@ -44,7 +44,6 @@ THREAD_RATE = (DATA / "thread_rate.gfx1030.s").read_text(encoding="utf-8")
 
 
 def kernel_of(text: str, name: str) -> dict[str, Any]:
-    """The row of the kernel with this in its symbol."""
     found = [kernel for kernel in analysis.analyse_text(text, None, "gfx900") if name in kernel["name"]]
     assert len(found) == 1
     return found[0]
@@ -310,7 +309,6 @@ def test_compact_json_is_json() -> None:
 
 
 def result(**changes: Any) -> dict[str, Any]:
-    """An experiment's result."""
     return {"experiment": "cu_staircase", "source": "src/2-compute/cu_staircase/cu_staircase.hip",
             "source_digest": "0123456789abcdef", "target": "gfx900",
             "compiler": "Debian clang version 15.0.6", "flags": "-O3",
@@ -321,12 +319,10 @@ NAMES = results.names_of([result()])
 
 
 def file_text(**changes: Any) -> str:
-    """The file of an experiment's result."""
     return results.file_text({"cu_staircase": result(**changes)}, NAMES)
 
 
 def read_back(folder: Path, text: str) -> dict[str, Any]:
-    """The results from a file."""
     (folder / results.NAMES_FILE).write_text(json.dumps(NAMES), encoding="utf-8")
     path = folder / "gfx900-clang15.json"
     path.write_text(text, encoding="utf-8")
@@ -470,12 +466,10 @@ class Workshop:
         self.add("llvm-mca", FAKE_MCA)
 
     def add(self, name: str, text: str) -> None:
-        """Adds a tool."""
         (self.tools / name).write_text(text, encoding="utf-8")
         (self.tools / name).chmod(0o755)
 
     def record(self, text: str) -> None:
-        """What every source compiles to."""
         (self.tools / "recorded.s").write_text(text, encoding="utf-8")
 
     def name_experiments(self, *sources: str) -> None:
@@ -496,7 +490,6 @@ class Workshop:
         return {**os.environ, "PATH": path or f"{self.tools}:{os.environ['PATH']}", "ROCM_PATH": "/nonexistent"}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Starts the program in a process of its own."""
         synthetic.copy_repository(self.root)
         return subprocess.Popen(
             [sys.executable, str(self.root / "scripts" / "isa_report.py"), *arguments], env=self.environment(),
@@ -505,7 +498,6 @@ class Workshop:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
     def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs the program."""
         listed = functools.partial(read_experiments, self.root)
         digest = functools.partial(source_digest, repository=self.root)
         with mock.patch.object(isa_report, "ROOT", self.root), mock.patch.object(signal, "signal"), \
@@ -515,7 +507,6 @@ class Workshop:
             return synthetic.run("isa_report.py", *arguments, **self.environment(path))
 
     def files(self) -> dict[str, bytes]:
-        """Everything below the report's folder."""
         files = [path for path in self.out.rglob("*") if path.is_file()]
         return {str(path.relative_to(self.out)): path.read_bytes() for path in files}
 
@@ -528,7 +519,6 @@ class Workshop:
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
-    """Two experiments and faked tools."""
     return Workshop(tmp_path)
 
 

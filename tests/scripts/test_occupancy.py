@@ -110,7 +110,6 @@ def test_a_kernel_that_is_counted_otherwise_is_noticed() -> None:
 
 
 def entry(target: str, lanes: int, compiler: str = "clang version 1.2") -> dict[str, Any]:
-    """As measure makes them."""
     rule = occupancy.RULES[target, lanes]
     return {"target": target, "lanes": lanes, "compiler": compiler,
             "kernels": len(occupancy.series(rule))}

@@ -21,7 +21,6 @@ def kernel(stage: str, vgprs: int) -> dict[str, Any]:
 
 
 def all_kernels() -> dict[str, dict[str, Any]]:
-    """A kernel for each stage, by its name."""
     return {stage: kernel(stage, 1) for stage in register_stages.STAGES}
 
 

@@ -494,7 +494,6 @@ def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipc
 
 
 def without(program: str, folder: Path) -> str:
-    """A PATH on which there is everything but this program."""
     links = folder / "links"
     links.mkdir()
     for name in os.environ["PATH"].split(":"):

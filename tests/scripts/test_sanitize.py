@@ -108,7 +108,6 @@ def fake_binary(bench: Bench, name: str) -> None:
 
 
 def table(text: str) -> dict[str, list[str]]:
-    """The cells of each experiment, by its name."""
     _, _, rest = text.partition("\nexperiment ")
     rows = [re.split(r" {2,}", line) for line in rest.splitlines()[1:]]
     return {row[0]: row[1:] for row in rows if len(row) == 1 + len(TOOLS)}

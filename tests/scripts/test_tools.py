@@ -39,7 +39,6 @@ def run(script: str, path: Path | str, *arguments: str, status: int | None = Non
 
 
 def backend(tools: Path, **environment: str) -> str:
-    """What detect_backend.sh prints."""
     done = run("detect_backend.sh", tools, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
@@ -168,7 +167,6 @@ def debian(tools: Path, installed: str, unknown: str = "none") -> None:
 
 
 def calls(tools: Path) -> str:
-    """What apt-get was asked for."""
     log = tools / "apt-get.calls"
     return log.read_text() if log.exists() else ""
 

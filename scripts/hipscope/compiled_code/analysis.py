@@ -15,7 +15,6 @@ from .toolchain import FLAGS, Toolchain
 
 
 def _mix(code: list[Instruction]) -> Counter[str]:
-    """Instructions per category."""
     return Counter(category(instruction.text) for instruction in code)
 
 

@@ -148,7 +148,6 @@ def count_fmas(text: str) -> int:
 
 
 def category(text: str) -> str:
-    """One of CATEGORIES."""
     if count_fmas(text):
         return "fma"
     name = _names(text)[0]

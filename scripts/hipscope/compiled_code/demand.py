@@ -261,7 +261,6 @@ def _inside(outer: Loop, inner: Loop) -> bool:
 
 
 def whole(function: Function) -> Step:
-    """All code of a kernel, each instruction once."""
     return Step([instruction.text for instruction in function.instructions], "all")
 
 

@@ -143,7 +143,6 @@ def ratios(pairs: Sequence[tuple[Entry, float]], key: str) -> list[float]:
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """The lower one, the median and the upper one."""
     lower, middle, upper = statistics.quantiles(values, n=4, method="inclusive")
     return lower, middle, upper
 
@@ -199,7 +198,6 @@ def document_tables(entries: Sequence[Entry]) -> str:
 
 
 def in_chinese(tables: str) -> str:
-    """The tables with Chinese headings and kinds."""
     for english, chinese in CHINESE.items():
         tables = re.sub(rf"(?<=\| ){re.escape(english)}(?= \|)", chinese, tables)
     return tables

@@ -49,7 +49,6 @@ def published() -> dict[tuple[str, str, str], str]:
 
 
 def kernel_of(result: Result, stage: str) -> Mapping[str, Any] | None:
-    """The kernel of a stage, when the result has it."""
     begin = f"{PREFIX}{STAGES[stage]}::kernel<false"
     return next((kernel for kernel in result["kernels"] if kernel["name"].startswith(begin)), None)
 

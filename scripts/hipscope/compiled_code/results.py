@@ -131,7 +131,6 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def read_folder(folder: Path) -> Results:
-    """All results in a folder; raises BadInput."""
     return {(path.stem, experiment): result for path in result_files(folder)
             for experiment, result in read_result(path).items()}
 

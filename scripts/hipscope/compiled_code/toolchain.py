@@ -70,7 +70,6 @@ class Toolchain:
         return lines if done.returncode == 0 and len(lines) == len(symbols) else symbols
 
     def supports(self, target: str, scratch: Path) -> bool:
-        """Whether an empty kernel compiles for the target."""
         source, assembly = scratch / f"probe.{target}.hip", scratch / f"probe.{target}.s"
         source.write_text("__attribute__((global)) void probe() {}\n", encoding="utf-8")
         try:
