@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import stages
 import synthetic
-from test_isa_report import Workshop, one_sentence
+from conftest import program
+from test_isa_report import Workshop, function, one_sentence
 
 from hipscope.compiled_code import (
     bank_conflicts,
@@ -29,7 +30,6 @@ from hipscope.compiled_code import (
     predictions,
     sass,
 )
-from hipscope.compiled_code.assembly import Function, Instruction
 from hipscope.compiled_code.gpus import GPUS, Gpu, gpu_of
 from hipscope.report import predicted
 from hipscope.results import door, load, records, shapes
@@ -301,17 +301,6 @@ def test_tiles_of_a_product_come_from_memory_once() -> None:
 
 
 # --- Which code is a step -----------------------------------------------------------------------------
-
-
-def function(lines: list[str]) -> Function:
-    """A function of instructions of 4 bytes; a line that ends in a colon is a label."""
-    made = Function("made")
-    for line in lines:
-        if line.endswith(":"):
-            made.labels[line[:-1]] = len(made.instructions)
-        else:
-            made.instructions.append(Instruction(line, 4, 4 * len(made.instructions)))
-    return made
 
 
 NESTED = function(["s_mov_b32 s0, 0", "outer:", LOAD, "copy:", "ds_write_b32 v0, v1", "s_cbranch_scc1 copy",
@@ -713,7 +702,7 @@ def workshop(tmp_path: Path) -> Workshop:
     """An experiment whose recorded kernel bears the name of a case."""
     made = Workshop(tmp_path)
     made.name_experiments("src/8-kernels/batchnorm/batchnorm.hip", "src/1-a/first.hip")
-    made.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/.*busy_kernel.*/"
+    program(made.tools / "llvm-cxxfilt", "#!/bin/sh\nsed -E 's/.*busy_kernel.*/"
              "hipscope::batch_norm::one_pass_kernel<8u, 16u, 4u, hipscope::batch_norm::MeanFirst>(int)/'\n")
     shutil.copy(shapes.SCHEMAS / kept_predictions.SCHEMA, made.root / "results")
     shutil.copytree(prediction_page.PUBLISHED_PATH.parent, made.root / "results" / "published")

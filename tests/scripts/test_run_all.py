@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import Done, Sandbox, call, end_of, program, wait_for
+from conftest import Done, Sandbox, end_of, program, wait_for
 
 from hipscope.report import card
 
@@ -295,11 +295,6 @@ def test_bad_usage(sandbox: Sandbox, arguments: list[str], part: str) -> None:
     assert done.stderr.startswith("run_all.sh: ") and part in done.stderr
     assert done.stderr.count("\n") == 1
     assert "..." not in done.stdout
-
-
-def test_help() -> None:
-    done = call(synthetic.SCRIPTS / "run_all.sh", "--help", status=0)
-    assert "--build-dir DIR" in done.stdout and done.stdout.startswith("Builds hipscope")
 
 
 def test_hostile_device_name(sandbox: Sandbox) -> None:
