@@ -144,14 +144,16 @@ def supported_targets(run: Any, tools: Any, text: str | None, scratch: Path) -> 
 
 
 @contextmanager
-def pool_of(jobs: int, processes: Any) -> Iterator[Any]:
-    """A pool of threads; when any work fails, or at an interrupt, `processes` stop and no more begins."""
-    with ThreadPoolExecutor(jobs) as pool:
+def compiling(jobs: int) -> Iterator[tuple[Any, toolchain.Toolchain, Path]]:
+    """A pool of threads, the compiler and a scratch folder; when any work fails, or at an interrupt, no more begins."""
+    running = processes.Processes()
+    tools = toolchain.find_toolchain(running)
+    with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch, ThreadPoolExecutor(jobs) as pool:
         try:
-            yield pool
+            yield pool, tools, Path(scratch)
         except BaseException:
             # What waits must not start, and what runs must not be waited for.
-            processes.stop()
+            running.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -201,7 +203,7 @@ def unchanged_results(folders: Sequence[Path], digests: dict[str, str], targets:
     return stored
 
 
-def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
+def compile_all(arguments: argparse.Namespace
                 ) -> tuple[dict[tuple[str, str], Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Compiles every chosen experiment for every target, several at once.
 
@@ -209,8 +211,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
     """
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
-    tools = toolchain.find_toolchain(processes)
-    with pool_of(arguments.jobs, processes) as pool:
+    with compiling(arguments.jobs) as (pool, tools, scratch):
         targets = supported_targets(pool.map, tools, arguments.targets, scratch)
         folder = {target: experiments.made_by(target, tools.version) for target in targets}
         digests = {experiment.name: experiments.source_digest(experiment.source) for experiment in chosen}
@@ -257,8 +258,7 @@ def report(arguments: argparse.Namespace) -> int:
         if arguments.pages:
             found = kept_results(arguments.out, set(), "")
         else:
-            with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-                found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
+            found, new_limits, new_occupancy = compile_all(arguments)
         if not found:
             bad_usage(f"there is no result file in {arguments.out}.")
         from hipscope.compiled_code import page  # with matplotlib, which takes a while
@@ -293,14 +293,13 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> tuple[list[Any], set[tuple[str, str]]]:
+def predict_all(arguments: argparse.Namespace) -> tuple[list[Any], set[tuple[str, str]]]:
     """The predictions of every chosen experiment for every target; also the folders and experiments of them."""
     named = prediction_cases.experiments()
     chosen = [experiment for experiment in choose_experiments(arguments.only) if experiment.name in named]
     if not chosen:
         bad_usage(f"of no experiment that matches '{arguments.only}' anything is predicted.")
-    tools = toolchain.find_toolchain(processes)
-    with pool_of(arguments.jobs, processes) as pool:
+    with compiling(arguments.jobs) as (pool, tools, scratch):
         known = [gpu.target for gpu in gpus.GPUS]
         targets = [target for target in supported_targets(pool.map, tools, arguments.targets or "all", scratch)
                    if target in known]
@@ -342,11 +341,8 @@ def predict_shares(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     results.make_folder(arguments.out)
     try:
-        if arguments.predict_listed:
-            new, done = predict_listed(arguments.predict_listed)
-        else:
-            with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-                new, done = predict_all(arguments, processes.Processes(), Path(scratch))
+        listed = arguments.predict_listed
+        new, done = predict_listed(listed) if listed else predict_all(arguments)
         entries = kept_predictions.with_kept(arguments.out, new, done)
         results.write_files(arguments.out, {
             kept_predictions.FILE: kept_predictions.text(entries).encode("utf-8"),
