@@ -84,7 +84,6 @@ def pattern_of(text: str) -> re.Pattern[str]:
 
 
 def sides_of(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
-    """The runs of both sides; raises BadInput."""
     if arguments.old and arguments.new and not arguments.runs:
         return arguments.old, arguments.new
     if len(arguments.runs) == 2 and not arguments.old and not arguments.new:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -39,23 +39,21 @@ from hipscope.compiled_code import (
     register_limits,
     register_stages,
     results,
+    sass,
     toolchain,
 )
-from hipscope.compiled_code.experiments import BAD_USAGE, IsaError
-from hipscope.results import load
+from hipscope.compiled_code.experiments import BAD_USAGE
+from hipscope.results import door, ending, load
 from hipscope.results.door import BadInput
 
 ROOT = Path(__file__).resolve().parent.parent
-INTERRUPTED = 128 + signal.SIGINT
 
 
 def committed_reports() -> Path:
-    """The folder of the reports that come with the sources."""
     return ROOT / "results" / "isa"
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Compile the experiments for AMD GPUs and report on their kernels: a JSON file and a "
         "page per target and compiler, and an index."
@@ -90,8 +88,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def bad_usage(sentence: str) -> NoReturn:
-    """Ends the program."""
-    raise IsaError(sentence, BAD_USAGE)
+    raise BadInput(sentence, BAD_USAGE)
 
 
 def check(folder: Path) -> int:
@@ -107,7 +104,6 @@ def check(folder: Path) -> int:
 
 
 def choose_experiments(only: str) -> list[Any]:
-    """The experiments whose name matches."""
     try:
         pattern = re.compile(only)
     except re.error:
@@ -119,7 +115,6 @@ def choose_experiments(only: str) -> list[Any]:
 
 
 def asked_targets(text: str | None) -> list[str]:
-    """The targets to try."""
     if text is None:
         return list(toolchain.DEFAULT_TARGETS)
     if text == "all":
@@ -148,51 +143,30 @@ def supported_targets(run: Any, tools: Any, text: str | None, scratch: Path) -> 
     return supported
 
 
-class Progress:
-    """Says on a terminal how far the work is."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._done = total, 0
-        self._shown = sys.stderr.isatty()
-
-    def step(self, what: str) -> None:
-        """One more is done."""
-        self._done += 1
-        if self._shown:
-            print(f"\r\033[K[{self._done}/{self._total}] {what}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Clears the line."""
-        if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
 @contextmanager
-def pool_of(jobs: int, processes: Any) -> Iterator[Any]:
-    """A pool of threads; when any work fails, or at an interrupt, `processes` stop and no more begins."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(jobs) as pool:
+def compiling(jobs: int) -> Iterator[tuple[Any, toolchain.Toolchain, Path]]:
+    """A pool of threads, the compiler and a scratch folder; when any work fails, or at an interrupt, no more begins."""
+    running = processes.Processes()
+    tools = toolchain.find_toolchain(running)
+    with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch, ThreadPoolExecutor(jobs) as pool:
         try:
-            yield pool
+            yield pool, tools, Path(scratch)
         except BaseException:
             # What waits must not start, and what runs must not be waited for.
-            processes.stop()
+            running.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 def make_each(pool: Any, make: Callable[[Any], Any], work: Sequence[Any], name_of: Callable[[Any], str]) -> list[Any]:
-    """What `make` makes of each piece of work, in their order; says on a terminal the name of what is done."""
-    progress = Progress(len(work))
-
-    def make_one(piece: Any) -> Any:
-        made = make(piece)
-        progress.step(name_of(piece))
-        return made
-
-    all_made = list(pool.map(make_one, work))
-    progress.end()
+    """What `make` makes of each piece of work, in their order; says on a terminal how far it is."""
+    all_made = []
+    for piece, made in zip(work, pool.map(make, work)):
+        all_made.append(made)
+        if sys.stderr.isatty():
+            print(f"\r\033[K[{len(all_made)}/{len(work)}] {name_of(piece)}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
     return all_made
 
 
@@ -207,12 +181,12 @@ def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str
 
 
 def asked_of_compiler(what: str, measure: Callable[..., Any], tools: toolchain.Toolchain, *of: Any) -> dict[str, Any]:
-    """What the compiler says of registers; raises IsaError."""
+    """What the compiler says of registers; raises BadInput."""
     try:
-        return measure(tools.hipcc, *of, tools.processes.run)
+        return measure(tools, *of)
     except register_limits.LimitsError as error:
         are = "are" if what.endswith("s") else "is"
-        raise IsaError(f"the {what} of {of[0]} {are} not to be had: {error}") from error
+        raise BadInput(f"the {what} of {of[0]} {are} not to be had: {error}") from error
 
 
 def unchanged_results(folders: Sequence[Path], digests: dict[str, str], targets: Sequence[str], compiler: str
@@ -229,12 +203,7 @@ def unchanged_results(folders: Sequence[Path], digests: dict[str, str], targets:
     return stored
 
 
-def of_folders(entries: Sequence[dict[str, Any]]) -> set[str]:
-    """The folders of the targets and compilers of register limits or occupancies."""
-    return {experiments.made_by(entry["target"], entry["compiler"]) for entry in entries}
-
-
-def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
+def compile_all(arguments: argparse.Namespace
                 ) -> tuple[dict[tuple[str, str], Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Compiles every chosen experiment for every target, several at once.
 
@@ -242,8 +211,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
     """
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
-    tools = toolchain.find_toolchain(processes)
-    with pool_of(arguments.jobs, processes) as pool:
+    with compiling(arguments.jobs) as (pool, tools, scratch):
         targets = supported_targets(pool.map, tools, arguments.targets, scratch)
         folder = {target: experiments.made_by(target, tools.version) for target in targets}
         digests = {experiment.name: experiments.source_digest(experiment.source) for experiment in chosen}
@@ -258,29 +226,30 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
                          lambda pair: f"{pair[0].name} for {pair[1]}")
         names = {experiment.name for experiment in chosen}
         made_for = {target for _, target in work}
-        limited = [target for target in targets
-                   if target in made_for or folder[target] not in of_folders(results.read_limits(arguments.out))]
+
+        def lacking(there: list[dict[str, Any]]) -> list[str]:
+            """The targets that something was compiled for, or of which nothing is there by this compiler."""
+            known = {experiments.made_by(entry["target"], entry["compiler"]) for entry in there}
+            return [target for target in targets if target in made_for or folder[target] not in known]
+
+        limited = lacking(results.read_limits(arguments.out)) if {"vgpr_limit", "sgpr_limit"} & names else []
         limits = list(pool.map(
-            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target),
-            limited if {"vgpr_limit", "sgpr_limit"} & names else []))
-        ruled = [key for target in targets for key in occupancy.wanted(target)
-                 if target in made_for or folder[target] not in of_folders(results.read_occupancy(arguments.out))]
+            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target), limited))
+        ruled = lacking(results.read_occupancy(arguments.out)) if "register_pressure" in names else []
         occupied = list(pool.map(
             lambda key: asked_of_compiler("occupancy table", occupancy.measure, tools, *key),
-            ruled if "register_pressure" in names else []))
+            [key for target in ruled for key in occupancy.wanted(target)]))
     new = {(folder[result["target"]], result["experiment"]):
            {**result, "source_digest": digests[result["experiment"]]} for result in made}
     return {**kept_results(arguments.out, set(folder.values()), arguments.only), **stored, **new}, limits, occupied
 
 
 def write_documents(entries: list[Any]) -> None:
-    """The predictions' part of the documents."""
     for name, text in prediction_page.documents(entries).items():
         (ROOT / name).write_text(text, encoding="utf-8")
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Compiles and writes everything."""
     began = time.monotonic()
     new_limits: list[dict[str, Any]] = []
     new_occupancy: list[dict[str, Any]] = []
@@ -289,8 +258,7 @@ def report(arguments: argparse.Namespace) -> int:
         if arguments.pages:
             found = kept_results(arguments.out, set(), "")
         else:
-            with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-                found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
+            found, new_limits, new_occupancy = compile_all(arguments)
         if not found:
             bad_usage(f"there is no result file in {arguments.out}.")
         from hipscope.compiled_code import page  # with matplotlib, which takes a while
@@ -325,14 +293,13 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> tuple[list[Any], set[tuple[str, str]]]:
+def predict_all(arguments: argparse.Namespace) -> tuple[list[Any], set[tuple[str, str]]]:
     """The predictions of every chosen experiment for every target; also the folders and experiments of them."""
     named = prediction_cases.experiments()
     chosen = [experiment for experiment in choose_experiments(arguments.only) if experiment.name in named]
     if not chosen:
         bad_usage(f"of no experiment that matches '{arguments.only}' anything is predicted.")
-    tools = toolchain.find_toolchain(processes)
-    with pool_of(arguments.jobs, processes) as pool:
+    with compiling(arguments.jobs) as (pool, tools, scratch):
         known = [gpu.target for gpu in gpus.GPUS]
         targets = [target for target in supported_targets(pool.map, tools, arguments.targets or "all", scratch)
                    if target in known]
@@ -353,14 +320,11 @@ def predict_listed(folder: Path) -> tuple[list[Any], set[tuple[str, str]]]:
     """As predict_all, of the listings in a folder."""
     gpu = gpus.gpu_of("sm_90")
     assert gpu is not None
-    try:
-        version = re.search(r"V(\d[\d.]+)", (folder / "nvcc.txt").read_text(encoding="utf-8"))
-        texts = {name: [(folder / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("sass", "usage")]
-                 for name in prediction_cases.experiments() if (folder / f"{name}.sass").exists()}
-    except (OSError, UnicodeDecodeError) as error:
-        raise IsaError(f"the listings in {folder} cannot be read: {error}.") from error
+    version = re.search(r"V(\d[\d.]+)", door.read_text(folder / "nvcc.txt"))
+    texts = {name: [door.read_text(folder / f"{name}.{kind}", sass.LONGEST_LISTING) for kind in ("sass", "usage")]
+             for name in prediction_cases.experiments() if (folder / f"{name}.sass").exists()}
     if version is None or not texts:
-        raise IsaError(f"{folder} has no listing of an experiment, or no version of nvcc.")
+        raise BadInput(f"{folder} has no listing of an experiment, or no version of nvcc.")
     compiler = f"nvcc {version[1]}"
     entries = []
     for name, (listing, usage) in texts.items():
@@ -372,17 +336,13 @@ def predict_listed(folder: Path) -> tuple[list[Any], set[tuple[str, str]]]:
 
 
 def predict_shares(arguments: argparse.Namespace) -> int:
-    """Compiles, predicts and writes the predictions alone."""
     from hipscope.compiled_code import page
 
     began = time.monotonic()
     results.make_folder(arguments.out)
     try:
-        if arguments.predict_listed:
-            new, done = predict_listed(arguments.predict_listed)
-        else:
-            with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-                new, done = predict_all(arguments, processes.Processes(), Path(scratch))
+        listed = arguments.predict_listed
+        new, done = predict_listed(listed) if listed else predict_all(arguments)
         entries = kept_predictions.with_kept(arguments.out, new, done)
         results.write_files(arguments.out, {
             kept_predictions.FILE: kept_predictions.text(entries).encode("utf-8"),
@@ -396,30 +356,21 @@ def predict_shares(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def terminate(number: int, _: object) -> NoReturn:
-    """SIGTERM and SIGHUP end the program as an exception does, so that it cleans up."""
+def interrupted(number: int, _: object) -> NoReturn:
+    """A signal ends the program as an exception does, so that it cleans up."""
+    print("isa_report.py: interrupted; what was there before stays.", file=sys.stderr)
     raise SystemExit(128 + number)
 
 
+@ending.in_a_sentence("isa_report.py", bad_input=1, not_written=3)
 def main() -> int:
-    """Checks or reports, as the command line says."""
     arguments = parse_arguments()
-    signal.signal(signal.SIGTERM, terminate)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup asks for
-        signal.signal(signal.SIGHUP, terminate)
-
-    try:
-        if arguments.check:
-            return check(arguments.out)
-        if arguments.jobs < 1:
-            bad_usage("--jobs takes a number from 1 on.")
-        return predict_shares(arguments) if arguments.predict or arguments.predict_listed else report(arguments)
-    except (IsaError, BadInput) as error:
-        print(f"isa_report.py: {error}", file=sys.stderr)
-        return getattr(error, "status", 1)
-    except KeyboardInterrupt:
-        print("isa_report.py: interrupted; what was there before stays.", file=sys.stderr)
-        return INTERRUPTED
+    ending.on_signals(interrupted)
+    if arguments.check:
+        return check(arguments.out)
+    if arguments.jobs < 1:
+        bad_usage("--jobs takes a number from 1 on.")
+    return predict_shares(arguments) if arguments.predict or arguments.predict_listed else report(arguments)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hipscope.results import ending
+from hipscope.results import door, ending
 from hipscope.results.door import BadInput
 from hipscope.results.whole_file import write_whole
 
@@ -48,6 +48,7 @@ METRICS += [STALL.format(reason) for reason in REASONS]
 MOST_REASONS = 3
 FEWEST_WAITING = 0.25
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9, "Tbyte": 1e12}
+LONGEST = 2**30  # bytes of what ncu has written
 Kernels = dict[str, dict[str, list[float]]]
 
 
@@ -76,7 +77,6 @@ def parse(text: str, source: Path) -> Kernels:
 
 
 def waiting_for(median: dict[str, float]) -> str:
-    """The reasons for which most waves wait."""
     waits = sorted(((median.get(STALL.format(reason), 0), text) for reason, text in REASONS.items()), reverse=True)
     named = [f"{text} {waves:.1f}" for waves, text in waits[:MOST_REASONS] if waves >= FEWEST_WAITING]
     return ", ".join(named) or "nothing"
@@ -137,14 +137,6 @@ def profile(command: list[str], kernels: str, launches: int) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
-def read(path: Path) -> str:
-    """What ncu has written into a file; raises BadInput."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}.") from error
-
-
 def count(text: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,4}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99999")
@@ -153,7 +145,6 @@ def count(text: str) -> int:
 
 @ending.in_a_sentence("ncu_report.py", bad_input=1, not_written=3)
 def main() -> int:
-    """Makes or reads the profile, then writes the page."""
     parser = argparse.ArgumentParser(
         description="Profile a built experiment with ncu: which pipe is busy, and what do waves wait for?",
         epilog="Example: ncu_report.py --out ncu.md --kernels '^tile_' build/nvidia/bin/sgemm --filter '^stages$'",
@@ -178,7 +169,11 @@ def main() -> int:
     arguments = parser.parse_args()
     if bool(arguments.csv) == bool(arguments.command):
         parser.error("give either a binary or --csv FILE")
-    text = read(arguments.csv) if arguments.csv else profile(arguments.command, arguments.kernels, arguments.launches)
+    text = (
+        door.read_text(arguments.csv, LONGEST)
+        if arguments.csv
+        else profile(arguments.command, arguments.kernels, arguments.launches)
+    )
     source = arguments.csv or Path(arguments.command[0])
     write_whole(arguments.out, page_of(source.stem, parse(text, source)).encode("utf-8"))
     return 0

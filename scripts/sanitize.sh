@@ -58,7 +58,7 @@ limit=300
 build=true
 setup=true
 tools=()
-declare -A run_of_process=() began=() outcome=() waiting_outcome=()
+declare -A run_of_process=() began=() outcome=()
 
 parse_options() {
   while (($#)); do
@@ -156,9 +156,9 @@ check_kernels() {
   done
 }
 
-# start_run EXPERIMENT TOOL PART: starts it; PART is `main`, or `waiting` for racecheck's second run.
+# start_run EXPERIMENT TOOL: starts it; racecheck.waiting is racecheck's second run.
 start_run() {
-  local name=$1 tool=$2 part=$3 seconds=$limit kernel tool_options=()
+  local name=$1 tool=$2 seconds=$limit kernel tool_options=()
   local environment=(HIPSCOPE_LIBRARIES=no)
   local run_options=(--tiny) skipped log=$logs/$name.$tool.log
   case $tool in
@@ -168,31 +168,28 @@ start_run() {
       tool_options=(--check-api-memory-access no)
       environment+=(HIPSCOPE_POISON=no)
       ;;
-    racecheck)
+    racecheck*)
+      [[ $tool == racecheck ]] || seconds=$(((limit + 3) / 4))
       for kernel in $(checkers "$name" "waits under racecheck"); do
-        if [[ $part == waiting ]]; then
-          tool_options+=(--kernel-name "kernel_substring=$kernel")
-        else
+        if [[ $tool == racecheck ]]; then
           tool_options+=(--kernel-name-exclude "kernel_substring=$kernel")
+        else
+          tool_options+=(--kernel-name "kernel_substring=$kernel")
         fi
       done
       skipped=$(checkers "$name" "not under racecheck")
       [[ -z $skipped ]] || run_options+=(--filter "^(?!$skipped\$)")
       ;;
   esac
-  if [[ $part == waiting ]]; then
-    seconds=$(((limit + 3) / 4))
-    log=$logs/$name.$tool.waiting.log
-  fi
   [[ -z $device ]] || run_options+=(--device "$device")
   rm -f "$log"
   # A process group of its own, which timeout keeps, so that one signal ends all of it.
   set -m
-  timeout -k 5 "$seconds" env "${environment[@]}" "$sanitizer" --tool "$tool" --print-limit 10000 \
+  timeout -k 5 "$seconds" env "${environment[@]}" "$sanitizer" --tool "${tool%.*}" --print-limit 10000 \
     --log-file "$log" "${tool_options[@]}" \
     "$build_dir/bin/$name" "${run_options[@]}" >"${log%.log}.out" 2>&1 </dev/null 3>&- &
   set +m
-  run_of_process[$!]="$name $tool $part"
+  run_of_process[$!]="$name $tool"
   began[$!]=$(now)
 }
 
@@ -236,24 +233,17 @@ judge() {
 
 # Waits for one run and files how it went.
 finish_run() {
-  local process='' status=0 name tool part log said
+  local process='' status=0 name tool said
   wait -n -p process || status=$?
-  read -r name tool part <<<"${run_of_process[$process]}"
+  read -r name tool <<<"${run_of_process[$process]}"
   unset "run_of_process[$process]"
-  log=$logs/$name.$tool.log
-  [[ $part == main ]] || log=${log%.log}.waiting.log
-  said=$(judge "$tool" "$log" "$status")
-  if [[ $part == main ]]; then
-    outcome["$name $tool"]=$said
-    printf '%s, %s ... %s s %s\n' "$name" "$tool" "$(seconds_since "${began[$process]}")" "$said"
-  else
-    waiting_outcome[$name]=$said
-    printf '%s, %s of blocks that wait ... %s s %s\n' "$name" "$tool" \
-      "$(seconds_since "${began[$process]}")" "$said"
-  fi
+  said=$(judge "$tool" "$logs/$name.$tool.log" "$status")
+  outcome["$name $tool"]=$said
+  printf '%s, %s ... %s s %s\n' "$name" "${tool/.waiting/ of blocks that wait}" \
+    "$(seconds_since "${began[$process]}")" "$said"
 }
 
-# queue_run EXPERIMENT TOOL PART: starts it as soon as there is room.
+# queue_run EXPERIMENT TOOL: starts it as soon as there is room.
 queue_run() {
   while ((${#run_of_process[@]} >= at_once)); do
     finish_run
@@ -265,9 +255,9 @@ run_all_tools() {
   local name tool
   for tool in "${tools[@]}"; do
     for name in "${experiments[@]}"; do
-      queue_run "$name" "$tool" main
+      queue_run "$name" "$tool"
       if [[ $tool == racecheck && -n $(checkers "$name" "waits under racecheck") ]]; then
-        queue_run "$name" "$tool" waiting
+        queue_run "$name" racecheck.waiting
       fi
     done
   done
@@ -289,24 +279,24 @@ print_table() {
     printf '\n'
   done | sed 's/ *$//'
   for name in "${experiments[@]}"; do
-    [[ -z ${waiting_outcome[$name]-} ]] ||
+    [[ -z ${outcome["$name racecheck.waiting"]-} ]] ||
       printf 'racecheck of the kernels of %s whose blocks wait (%s), which its column leaves out: %s\n' \
-        "$name" "$(checkers "$name" "waits under racecheck" | paste -sd " ")" "${waiting_outcome[$name]}"
+        "$name" "$(checkers "$name" "waits under racecheck" | paste -sd " ")" "${outcome["$name racecheck.waiting"]}"
   done
 }
 
 conclude() {
-  local said bad=0
-  for said in "${outcome[@]}"; do
-    [[ $said == clean ]] || bad=$((bad + 1))
-  done
-  for said in "${waiting_outcome[@]}"; do
-    [[ $said == clean || $said == 'not finished' || $said == 'the tool failed' ]] || bad=$((bad + 1))
+  local run bad=0
+  for run in "${!outcome[@]}"; do
+    case $run:${outcome[$run]} in
+      *:clean | *.waiting:'not finished' | *.waiting:'the tool failed') ;;
+      *) bad=$((bad + 1)) ;;
+    esac
   done
   print_table
   printf 'Logs: %s\nTime taken: %s s\n' "$(shown "$logs")" "$(seconds_since "$started")"
   if ((bad)); then
-    printf '%d of %d runs were not clean.\n' "$bad" $((${#outcome[@]} + ${#waiting_outcome[@]}))
+    printf '%d of %d runs were not clean.\n' "$bad" "${#outcome[@]}"
     exit 1
   fi
   printf 'All clean.\n'

@@ -184,7 +184,6 @@ def known_figures(rows: list[Json], headline: str, series: list[Figure]) -> dict
 
 
 def wrong_sentences(text: str, results: dict[str, Json], published: list[Figure]) -> list[str]:
-    """Figures of the last column that are not of the rows which the line names."""
     wrong = []
     lines = [line for line in lines_of(text) if line.cells]
     variants = {line.cells[VARIANT]: line.rows for line in lines if line.rows}
@@ -262,7 +261,6 @@ def problems(text: str, results: dict[str, Json], published: list[Figure]) -> li
 
 
 def main(command_line: list[str] | None = None) -> int:
-    """Checks the maps, or fills them in."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--update", action="store_true", help="write the figures of the results into the map")
     arguments = parser.parse_args(command_line)

@@ -31,20 +31,14 @@ THERE, ON_ITS_WAY, IN_ONE_L2, UNDER_WAY = range(4)
 
 @dataclass(frozen=True)
 class Generation:
-    """How a generation writes what a hand-over is made of."""
+    """How a generation writes what a hand-over is made of, as regular expressions."""
 
-    returns: re.Pattern[str]  # of an atomic
-    past_the_cache: re.Pattern[str]  # of a load
-    for_others: re.Pattern[str]  # of a store
-    wait: re.Pattern[str]  # for all stores
-    write_back: re.Pattern[str]
-    empty: tuple[re.Pattern[str], ...]  # each cache that the CU does not share with all others
-
-
-def _generation(returns: str, past_the_cache: str, for_others: str, wait: str, write_back: str,
-                empty: tuple[str, ...]) -> Generation:
-    return Generation(re.compile(returns), re.compile(past_the_cache), re.compile(for_others), re.compile(wait),
-                      re.compile(write_back), tuple(re.compile(cache) for cache in empty))
+    returns: str  # of an atomic
+    past_the_cache: str  # of a load
+    for_others: str  # of a store
+    wait: str  # for all stores
+    write_back: str
+    empty: tuple[str, ...]  # each cache that the CU does not share with all others
 
 
 _NEVER = r"(?!)"
@@ -53,20 +47,15 @@ _TO_ONE_PLACE = r" to one place$"
 _AT_OFFSET = re.compile(r"\w+_store_(?:dword|b32) v(\d+), v\d+, s\[")
 _SETS = re.compile(r"(?:\t|:: )(v_\w+|\w+_(?:load|read)\w*) v(?:(\d+)|\[(\d+):(\d+)\])(?:, ([^,\s]+))?")
 _ALL_LOADS = r"s_waitcnt\b.*\bvmcnt\((?:0|0x0)\)"
-_VECTOR_STORES = r"s_waitcnt_vscnt null, 0x0"
-_OF_RDNA_2_AND_3 = _generation(r"\bglc\b", r"\bglc\b", _TO_ONE_PLACE, _VECTOR_STORES, _NEVER,
-                               (r"buffer_gl0_inv", r"buffer_gl1_inv"))
-_OF_CDNA_3_AND_4 = _generation(r"\bsc0\b", r"\bsc1\b", r"\bsc1\b", _ALL_LOADS, r"buffer_wbl2 .*\bsc1\b",
-                               (r"buffer_inv .*\bsc1\b",))
-GENERATIONS = {
-    "gfx9": _generation(r"\bglc\b", r"\bglc\b", _TO_ONE_PLACE, _ALL_LOADS, _NEVER, (r"buffer_wbinvl1",)),
-    "gfx94": _OF_CDNA_3_AND_4,
-    "gfx95": _OF_CDNA_3_AND_4,
-    "gfx10": _OF_RDNA_2_AND_3,
-    "gfx11": _OF_RDNA_2_AND_3,
-    "gfx12": _generation(r"TH_ATOMIC_RETURN", r"scope:SCOPE_(?:DEV|SYS)", r"scope:SCOPE_(?:DEV|SYS)",
-                         r"s_wait_storecnt(?:_dscnt)? 0x0", _NEVER, (r"global_inv scope:SCOPE_(?:DEV|SYS)",)),
-}
+_FOR_DEVICE = r"scope:SCOPE_(?:DEV|SYS)"
+_VEGA = Generation(returns=r"\bglc\b", past_the_cache=r"\bglc\b", for_others=_TO_ONE_PLACE, wait=_ALL_LOADS,
+                   write_back=_NEVER, empty=(r"buffer_wbinvl1",))
+_CDNA_3 = Generation(returns=r"\bsc0\b", past_the_cache=r"\bsc1\b", for_others=r"\bsc1\b", wait=_ALL_LOADS,
+                     write_back=r"buffer_wbl2 .*\bsc1\b", empty=(r"buffer_inv .*\bsc1\b",))
+_RDNA_2 = replace(_VEGA, wait=r"s_waitcnt_vscnt null, 0x0", empty=(r"buffer_gl0_inv", r"buffer_gl1_inv"))
+_RDNA_4 = Generation(returns=r"TH_ATOMIC_RETURN", past_the_cache=_FOR_DEVICE, for_others=_FOR_DEVICE,
+                     wait=r"s_wait_storecnt(?:_dscnt)? 0x0", write_back=_NEVER, empty=(rf"global_inv {_FOR_DEVICE}",))
+GENERATIONS = {"gfx9": _VEGA, "gfx94": _CDNA_3, "gfx95": _CDNA_3, "gfx10": _RDNA_2, "gfx11": _RDNA_2, "gfx12": _RDNA_4}
 # Where a fence for the system does more than one for the agent.
 _WRITES_BACK_FOR_SYSTEM = {"gfx90a": r"buffer_wbl2\b", "gfx94": r"buffer_wbl2 .*\bsc0 sc1\b",
                            "gfx95": r"buffer_wbl2 .*\bsc0 sc1\b"}
@@ -100,13 +89,13 @@ class Flow:
         """Whether it tells others."""
         is_atomic = _ATOMIC.match(instruction) and not _TAKES.match(instruction)
         return bool(is_atomic or _HARDWARE_BARRIER.match(instruction)
-                    or (_STORE.match(instruction) and self.generation.for_others.search(instruction)))
+                    or (_STORE.match(instruction) and re.search(self.generation.for_others, instruction)))
 
     def is_look(self, instruction: str) -> bool:
         """Whether it may see what others told."""
-        return bool((_ATOMIC.match(instruction) and self.generation.returns.search(instruction))
+        return bool((_ATOMIC.match(instruction) and re.search(self.generation.returns, instruction))
                     or _HARDWARE_BARRIER.match(instruction)
-                    or (_LOAD.match(instruction) and self.generation.past_the_cache.search(instruction)))
+                    or (_LOAD.match(instruction) and re.search(self.generation.past_the_cache, instruction)))
 
     def fault(self, instruction: str, state: State) -> str:
         """What is wrong with coming to it like that."""
@@ -120,25 +109,24 @@ class Flow:
         return ""
 
     def after(self, instruction: str, state: State) -> State:
-        """The state after an instruction."""
         caches = self.generation.empty
         own, of_block, old = state.own, state.of_block, state.old
         if self.is_look(instruction):
             old = frozenset(range(len(caches)))
         elif _STORE.match(instruction) and (self.for_devices or not self.is_mark(instruction)):
             own = UNDER_WAY
-        elif self.generation.write_back.match(instruction):
+        elif re.match(self.generation.write_back, instruction):
             own = min(own, ON_ITS_WAY)
             of_block = ON_ITS_WAY if of_block == IN_ONE_L2 else of_block
-        elif self.generation.wait.search(instruction):
-            has_one_l2 = self.generation.write_back.pattern == _NEVER
+        elif re.search(self.generation.wait, instruction):
+            has_one_l2 = self.generation.write_back == _NEVER
             ended = {ON_ITS_WAY: THERE, UNDER_WAY: THERE if has_one_l2 else IN_ONE_L2}
             own = ended.get(own, own)
             of_block = THERE if of_block == ON_ITS_WAY else of_block
         elif _BARRIER.match(instruction):
             of_block = IN_ONE_L2 if own == ON_ITS_WAY else own
         else:
-            old = old - {i for i, empty in enumerate(caches) if empty.match(instruction)}
+            old = old - {i for i, empty in enumerate(caches) if re.match(empty, instruction)}
         return State(own, of_block, old)
 
 
@@ -146,8 +134,8 @@ def note_places(function: Function, text: str, generation: Generation) -> None:
     """Adds " to one place" to the stores of a dword at a scalar address and an offset that is alike for all lanes:
     whose register was last set, in the order of the text, by a move of a constant or a scalar. Where none looks for
     what a block has stored, neither a load nor a compare-and-swap, there is none."""
-    if not any(_TAKES.match(instruction) or (_LOAD.match(instruction) and generation.past_the_cache.search(instruction))
-               for instruction in function.code):
+    if not any(_TAKES.match(one) or (_LOAD.match(one) and re.search(generation.past_the_cache, one))
+               for one in function.code):
         return
     for i, instruction in enumerate(function.code):
         store = _AT_OFFSET.match(instruction)
@@ -163,7 +151,6 @@ def note_places(function: Function, text: str, generation: Generation) -> None:
 
 
 def faults(function: Function, flow: Flow) -> dict[int, str]:
-    """The places in a kernel with what is wrong there."""
     found: dict[int, str] = {}
     seen: set[tuple[int, State]] = set()
     waiting = [(0, State())]
@@ -181,7 +168,6 @@ def faults(function: Function, flow: Flow) -> dict[int, str]:
 
 
 def main() -> int:
-    """Checks each file."""
     for_devices = "--devices" in sys.argv[1:2]
     words = sys.argv[2 if for_devices else 1:]
     if len(words) < 2:
@@ -199,7 +185,7 @@ def main() -> int:
         generation = GENERATIONS[max(names, key=len)]
         for name in _WRITES_BACK_FOR_SYSTEM if for_devices else ():
             if target and target[1].startswith(name):
-                generation = replace(generation, write_back=re.compile(_WRITES_BACK_FOR_SYSTEM[name]))
+                generation = replace(generation, write_back=_WRITES_BACK_FOR_SYSTEM[name])
         flow = Flow(generation, for_devices)
         handing_over: dict[str, bool] = {}
         for function in read_functions(text, with_memory=True, with_barrier=not for_devices):

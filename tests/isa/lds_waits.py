@@ -112,7 +112,6 @@ def _least(one: Since, other: Since) -> Since:
 
 
 def followers(function: Function, place: int) -> list[int]:
-    """Where the flow goes on after an instruction."""
     code = function.code
     name, _, target = code[place].partition(" ")
     following = [] if name in ("s_branch", "s_endpgm", "s_setpc_b64") else [place + 1]
@@ -146,7 +145,6 @@ def barriers_with_stores(function: Function, way: Way, ahead: int) -> list[int]:
 
 
 def main() -> int:
-    """Checks each file."""
     arguments = sys.argv[1:]
     ahead: list[tuple[int, str]] = []
     while len(arguments) > 1 and arguments[0] == "--ahead":

@@ -5,7 +5,7 @@ Usage: mutations.py [--only REGEX] [--folder DIR]
 
 Each is put into a copy of the sources, in DIR. A fault counts as seen when the test that stands beside it passes
 without it, and with it still compiles and fails: a unit test on this machine, or an experiment's ISA test by ROCm 7
-(rocm7.sh --device). Prints the table of README.md. Exit status: 0 all seen, 1 not, or there is no ROCm 7.
+(rocm7.sh --device), by what stands beside that. Exit status: 0 all seen so, 1 not, or there is no ROCm 7.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ SKIPPED = 77
 
 @dataclass(frozen=True)
 class Mutation:
-    """In `file` the only `old` becomes `new`; `test` is Suite.Test of host_backend_tests, or else an experiment."""
+    """In `file` the only `old` becomes `new`; `test` is Suite.Test of host_backend_tests, or else an experiment, and
+    `isa_test` what of its ISA test sees that."""
 
     what: str
     target: str
@@ -33,10 +34,13 @@ class Mutation:
     file: str
     old: str
     new: str
+    isa_test: str = "FileCheck"
 
     def row(self) -> str:
-        """The table's, but for who sees it."""
         return f"| {self.what} | {self.target} | `{self.test}` |"
+
+    def seen_by(self) -> str:
+        return "unit test" if "." in self.test else self.isa_test
 
 
 LAYOUTS = "AmdManuals.EveryMatrixInstructionHasThePublishedLayout"
@@ -89,13 +93,13 @@ MUTATIONS = (
     Mutation("sched_group_barrier: two MFMA in a row", "gfx950", "hgemm", "include/hipscope/scheduling_barrier.h",
              "sched_group_barrier(matrix, 1, 0)", "sched_group_barrier(matrix, 2, 0)"),
     Mutation("no release in grid_sync's barriers", "gfx942", "grid_sync", ORDER, *RELEASE_OF_GRID),
-    Mutation("no acquire in grid_sync's barriers", "gfx950", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID),
-    Mutation("no acquire in grid_sync's barriers", "gfx1100", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID),
-    Mutation("no acquire in grid_sync's barriers", "gfx1201", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID),
-    Mutation("no release in sgemm 19's hand-over", "gfx942", "sgemm", SPLIT, *RELEASE),
-    Mutation("no acquire in sgemm 19's hand-over", "gfx942", "sgemm", SPLIT, *ACQUIRE),
+    Mutation("no acquire in grid_sync's barriers", "gfx950", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID, "hand_overs"),
+    Mutation("no acquire in grid_sync's barriers", "gfx1100", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID, "hand_overs"),
+    Mutation("no acquire in grid_sync's barriers", "gfx1201", "grid_sync", BARRIERS, *ACQUIRE_OF_GRID, "hand_overs"),
+    Mutation("no release in sgemm 19's hand-over", "gfx942", "sgemm", SPLIT, *RELEASE, "hand_overs"),
+    Mutation("no acquire in sgemm 19's hand-over", "gfx942", "sgemm", SPLIT, *ACQUIRE, "hand_overs"),
     Mutation("no fence after peer_copies' flag", "gfx942", "peer_copies",
-             "src/9-transfers-and-sync/peer_copies/peer_latency.h", "  __threadfence_system();\n", ""),
+             "src/9-transfers-and-sync/peer_copies/peer_latency.h", "  __threadfence_system();\n", "", "hand_overs"),
 )
 
 
@@ -147,7 +151,7 @@ def main() -> int:
     options = parser.parse_args()
     folder = options.folder.resolve() / "source"
 
-    def seen_by(mutation: Mutation) -> tuple[str, str]:
+    def what_fails(mutation: Mutation) -> tuple[str, str]:
         """What of the test fails, nothing if it passes, "?" if it cannot be told; and all that it says."""
         if "." in mutation.test:
             return build_and_run_unit_test(folder, mutation.test)
@@ -162,17 +166,17 @@ def main() -> int:
             continue
         key = mutation.test, "" if "." in mutation.test else mutation.target
         if key not in passes:
-            passes[key] = seen_by(mutation)
+            passes[key] = what_fails(mutation)
         found, log = passes[key]
         if not found:
             text = (folder / mutation.file).read_text(encoding="utf-8")
             (folder / mutation.file).write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
-            found, log = seen_by(mutation)
+            found, log = what_fails(mutation)
             (folder / mutation.file).write_text(text, encoding="utf-8")
         else:
             found, log = "?", "without the fault:\n" + log
         print(mutation.row(), f"{found or 'nothing'} |", flush=True)
-        if found in ("", "?"):
+        if found != mutation.seen_by():
             unseen += 1
             print(log[-4000:], file=sys.stderr)
     return 1 if unseen else 0

@@ -98,7 +98,6 @@ def end_of(process: subprocess.Popen[str], status: int | None = None) -> Done:
 
 
 def call(*command: object, status: int | None = None, **more: Any) -> Done:
-    """Runs a program to its end."""
     words = [*map(str, command)]
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=LONGEST_S, **more)
     return ended(done, status)
@@ -114,7 +113,6 @@ def program(path: Path, text: str) -> Path:
 
 
 def wait_for(path: Path) -> None:
-    """Waits for a file that another process makes."""
     deadline = time.monotonic() + LONGEST_S
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"

@@ -61,7 +61,6 @@ def members(row: dict[str, Any], what: str) -> list[Any]:
 
 
 def row(label: str, x: float, seconds: float, value: float | None, unit: str = "GB/s") -> dict[str, Any]:
-    """A row with one measurement "time" and one value "rate"."""
     return {
         "label": label,
         "x": x,
@@ -99,7 +98,6 @@ def sweep(name: str, rows: list[dict[str, Any]], **changes: Any) -> dict[str, An
 
 
 def inference(name: str, value: float | None, unit: str = "cycles", **changes: Any) -> dict[str, Any]:
-    """An inference with one line of evidence."""
     return {
         "name": name,
         "value": value,

@@ -253,37 +253,42 @@ def test_a_file_that_says_nothing_hostile_to_a_terminal(tmp_path: Path, said: An
     assert "\x1b" not in out and "\u202e" not in out and "a[31m b" in out
 
 
+PAIR = ["old/copy_rate.json", "new/copy_rate.json"]
+NO_SIDES = "give OLD and NEW, or --old and --new with one run or more each."
+
+
 @pytest.mark.parametrize(
     "arguments, part",
     [
-        (["--threshold", "much"], "--threshold"),
-        (["--threshold", "-1"], "--threshold"),
-        (["--threshold", "nan"], "--threshold"),
-        (["--only", "("], "regular expression"),
-        (["--only", "nothing of that name"], "nothing of that name"),
-        (["--json", "/dev/null/x.json"], "/dev/null/x.json"),
+        (["--threshold", "much", *PAIR], "--threshold"),
+        (["--threshold", "-1", *PAIR], "--threshold"),
+        (["--threshold", "nan", *PAIR], "--threshold"),
+        (["--only", "(", *PAIR], "regular expression"),
+        (["--only", "nothing of that name", *PAIR], "nothing of that name"),
+        (["--json", "/dev/null/x.json", *PAIR], "/dev/null/x.json"),
+        (["x"], NO_SIDES),
+        (["x", "y", "z"], NO_SIDES),
+        (["--old", "x"], NO_SIDES),
+        (["x", "y", "--old", "z"], NO_SIDES),
+        (["x", "--old", "y", "--new", "z"], NO_SIDES),
+        ([PAIR[0], "other/other.json"], "no experiment in common: copy_rate against other"),
+        (["old", "other"], "in common"),
+        (["old", PAIR[0]], "not of one kind"),
+        ([PAIR[0], "bad.json"], "bad.json is not a whole JSON file"),
+        (["missing", PAIR[0]], "missing cannot be read"),
+        (["old", "."], "bad.json is not a whole"),
     ],
 )
-def test_bad_options(tmp_path: Path, said: Any, arguments: list[str], part: str) -> None:
-    status, out, err = said(*arguments, *two(tmp_path, synthetic.result(), synthetic.result()))
+def test_bad_usage_and_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Any, arguments: list[str], part: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    two(tmp_path, synthetic.result(), synthetic.result())
+    synthetic.write(tmp_path / "other", synthetic.result("other"))
+    (tmp_path / "bad.json").write_text("{")
+    status, out, err = said("--json", "out.json", *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("compare.py: ") and err.count("\n") == 1 and part in err
-
-
-def test_bad_input(tmp_path: Path, said: Any) -> None:
-    old, _ = two(tmp_path, synthetic.result(), synthetic.result())
-    other = synthetic.write(tmp_path / "other", synthetic.result("other"))
-    (tmp_path / "bad.json").write_text("{")
-    for first, second, part in (
-        (old, other, "no experiment in common: copy_rate against other"),
-        (old.parent, other.parent, "in common"),
-        (old.parent, old, "not of one kind"),
-        (old, tmp_path / "bad.json", "bad.json is not a whole JSON file"),
-        (tmp_path / "missing", old, "missing cannot be read"),
-        (old.parent, tmp_path, "bad.json is not a whole"),
-    ):
-        status, out, err = said(first, second, "--json", tmp_path / "out.json")
-        assert (status, out) == (2, "") and part in err and err.count("\n") == 1, (first, second, err)
     assert not (tmp_path / "out.json").exists()
 
 
@@ -413,13 +418,6 @@ def test_another_card_by_where_its_units_lie(tmp_path: Path, said: Any) -> None:
     assert "another card" not in said(first, card("same", {3, 4}))[1]
     assert "another card: 4 CUs or more lie otherwise" in said(first, card("other", {8, 9}))[1]
     assert "another card" not in said(first, card("model", {8, 9}, "Other GPU"))[1]
-
-
-@pytest.mark.parametrize(
-    "arguments", [["x"], ["x", "y", "z"], ["--old", "x"], ["x", "y", "--old", "z"], ["x", "--old", "y", "--new", "z"]]
-)
-def test_two_sides_are_needed(said: Any, arguments: list[str]) -> None:
-    assert said(*arguments) == (2, "", "compare.py: give OLD and NEW, or --old and --new with one run or more each.\n")
 
 
 @pytest.fixture(scope="module")

@@ -149,7 +149,6 @@ def test_the_readme_is_short() -> None:
 
 
 def of_table(text: str) -> list[list[str]]:
-    """The numbers of each table row, sorted."""
     rows = [line for line in prose(text) if line.startswith("|")]
     plain = [re.sub(r"\]\([^)]*\)", "]", row) for row in rows]
     return [sorted(re.findall(r"\d[\d.]*(?<!\.)(?:e-?\d+)?", row)) for row in plain]

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import synthetic
 
+from hipscope.compiled_code import experiments
+
 ROOT = synthetic.REPOSITORY
 
 
@@ -206,27 +208,14 @@ def test_of_each_alternative_one_must_hand_over(tmp_path: Path) -> None:
 
 
 FENCE = re.compile(r"\b(?:__threadfence|hand_over)\(")
-INCLUDED = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
 # Experiments that are not held to a line HAND-OVERS.
 EXCEPTIONS = {"block_placement": "its blocks meet by grid_sync's barriers, which are checked there"}
 
 
-def sources_of(path: Path) -> set[Path]:
-    """A source and the project's headers that it includes."""
-    found: set[Path] = set()
-    waiting = [path]
-    while waiting:
-        path = waiting.pop()
-        if path.is_file() and path not in found:
-            found.add(path)
-            for name in INCLUDED.findall(path.read_text(encoding="utf-8")):
-                waiting += [(folder / name).resolve() for folder in (path.parent, ROOT / "src", ROOT / "include")]
-    return found
-
-
-def code_of(path: Path) -> str:
-    """The text of a source without comments, and of what it includes."""
-    return "\n".join(re.sub(r"//.*", "", each.read_text(encoding="utf-8")) for each in sorted(sources_of(path)))
+def code_of(source: Path) -> str:
+    """The text of a source and of what it includes, without comments."""
+    files = experiments.source_files(str(source.relative_to(ROOT)))
+    return "\n".join(re.sub(r"//.*", "", each.read_text(encoding="utf-8")) for each in files)
 
 
 def test_every_experiment_with_a_fence_names_the_kernels_that_hand_over() -> None:

@@ -15,7 +15,6 @@ LONGEST = 120
 
 
 def sources(root: Path) -> list[Path]:
-    """The files of a tree that are held to it."""
     return [
         path
         for folder in FOLDERS

@@ -82,7 +82,7 @@ def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
     with_ncu = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     for arguments, environment, status, part in (
         (("--csv", tmp_path / "none.csv"), {}, 1, "none.csv cannot be read: No such file or directory."),
-        (("--csv", spoiled), {}, 1, "spoiled.csv cannot be read: it is no text."),
+        (("--csv", spoiled), {}, 1, "spoiled.csv is not a text file in UTF-8: "),
         ((tmp_path / "sgemm",), {}, 77, "there is no ncu"),
         ((tmp_path / "none",), with_ncu, 1, "none cannot be run."),
         (("--csv", PROFILE, "--out", tmp_path / "no" / "ncu.md"), {}, 3, "ncu.md cannot be written: No such file"),

@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_register_limits import HIPCC, tools_of
 
 from hipscope.compiled_code import occupancy, results
+from hipscope.compiled_code.processes import Processes
+from hipscope.compiled_code.toolchain import find_toolchain
 from hipscope.results import door
 
-HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
 KEYS = sorted(occupancy.RULES)
 
 
@@ -25,8 +26,6 @@ def fake_compiler(waves: Callable[[int, int], int]) -> Callable[..., subprocess.
 
     def run(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
         del environment
-        if "--version" in command:
-            return subprocess.CompletedProcess(command, 0, "fake clang version 1.2\n", "")
         source = Path(next(word for word in command if word.endswith("kernels.hip")))
         assembly = ""
         for line in source.read_text(encoding="utf-8").splitlines():
@@ -44,28 +43,21 @@ def fake_compiler(waves: Callable[[int, int], int]) -> Callable[..., subprocess.
 # --- Rules -----------------------------------------------------------------------------------------
 
 
-def test_cdna_2_has_one_file_for_both_kinds() -> None:
-    rule = occupancy.RULES["gfx90a", 64]
-    assert [rule.waves(vgprs) for vgprs in (0, 1, 64, 65, 72, 73, 96, 97, 102, 128, 129, 256)] == [
-        8, 8, 8, 7, 7, 6, 5, 4, 4, 4, 3, 2]
-    # 30 VGPRs are rounded up to 32, and 32 + 33 to 72; 256 + 256 fill the file.
-    assert [rule.waves(30, 32), rule.waves(30, 33), rule.waves(256, 256)] == [8, 7, 1]
-
-
-def test_cdna_has_another_file_of_the_same_size() -> None:
-    rule = occupancy.RULES["gfx908", 64]
-    assert [rule.waves(64), rule.waves(64, 64), rule.waves(64, 65), rule.waves(8, 128)] == [4, 4, 3, 2]
-
-
-def test_vega_gives_registers_by_four() -> None:
-    rule = occupancy.RULES["gfx900", 64]
-    assert [rule.waves(vgprs) for vgprs in (24, 25, 28, 29, 84, 85, 128, 129)] == [10, 9, 9, 8, 3, 2, 2, 1]
-
-
-def test_rdna_2_has_half_as_many_registers_for_a_lane_of_wide_waves() -> None:
-    narrow, wide = occupancy.RULES["gfx1030", 32], occupancy.RULES["gfx1032", 64]
-    assert [narrow.waves(vgprs) for vgprs in (64, 65, 80, 81, 96, 103, 256)] == [16, 12, 12, 10, 10, 9, 4]
-    assert [wide.waves(vgprs) for vgprs in (32, 33, 40, 41, 48, 103, 256)] == [16, 12, 12, 10, 10, 4, 2]
+@pytest.mark.parametrize("key, claims, waves", [
+    (("gfx90a", 64), (0, 1, 64, 65, 72, 73, 96, 97, 102, 128, 129, 256), [8, 8, 8, 7, 7, 6, 5, 4, 4, 4, 3, 2]),
+    # One file for both kinds: 30 VGPRs are rounded up to 32, and 32 + 33 to 72; 256 + 256 fill it.
+    (("gfx90a", 64), ((30, 32), (30, 33), (256, 256)), [8, 7, 1]),
+    # Another file of the same size.
+    (("gfx908", 64), (64, (64, 64), (64, 65), (8, 128)), [4, 4, 3, 2]),
+    # By four.
+    (("gfx900", 64), (24, 25, 28, 29, 84, 85, 128, 129), [10, 9, 9, 8, 3, 2, 2, 1]),
+    # Half as many registers for a lane of wide waves.
+    (("gfx1030", 32), (64, 65, 80, 81, 96, 103, 256), [16, 12, 12, 10, 10, 9, 4]),
+    (("gfx1032", 64), (32, 33, 40, 41, 48, 103, 256), [16, 12, 12, 10, 10, 4, 2]),
+])
+def test_waves_that_fit(key: tuple[str, int], claims: Sequence[Any], waves: list[int]) -> None:
+    rule = occupancy.RULES[key]
+    assert [rule.waves(*(claim if isinstance(claim, tuple) else (claim,))) for claim in claims] == waves
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
@@ -87,27 +79,18 @@ def test_steps_are_where_the_rule_changes(key: tuple[str, int]) -> None:
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_a_compiler_that_agrees(key: tuple[str, int]) -> None:
     rule = occupancy.RULES[key]
-    result = occupancy.measure("hipcc", *key, fake_compiler(rule.waves))
+    result = occupancy.measure(tools_of(fake_compiler(rule.waves)), *key)
     assert result["kernels"] == len(occupancy.series(rule)) >= 256
 
 
-WRONG = {
-    "granule": {"granule": 32}, "file": {"file": 2048}, "most waves": {"most_waves": 7},
-}
+CHANGES = [(key, change) for key in KEYS for change in ({"granule": 32}, {"file": 2048}, {"most_waves": 7})]
 
 
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
-@pytest.mark.parametrize("key", KEYS, ids=str)
-def test_a_compiler_with_another_rule_is_noticed(key: tuple[str, int], change: dict[str, int]) -> None:
+@pytest.mark.parametrize("key, change", [*CHANGES, (("gfx90a", 64), {"agprs": "other file"})], ids=str)
+def test_a_compiler_with_another_rule_is_noticed(key: tuple[str, int], change: dict[str, Any]) -> None:
     other = dataclasses.replace(occupancy.RULES[key], **change)
-    with pytest.raises(occupancy.OccupancyError, match=f"{key[0]}.*the compiler counts"):
-        occupancy.measure("hipcc", *key, fake_compiler(other.waves))
-
-
-def test_agprs_in_the_wrong_file_are_noticed() -> None:
-    other = dataclasses.replace(occupancy.RULES["gfx90a", 64], agprs="other file")
-    with pytest.raises(occupancy.OccupancyError, match="AGPRs"):
-        occupancy.measure("hipcc", "gfx90a", 64, fake_compiler(other.waves))
+    with pytest.raises(occupancy.OccupancyError, match=f"{key[0]}.*AGPRs the compiler counts"):
+        occupancy.measure(tools_of(fake_compiler(other.waves)), *key)
 
 
 def test_a_kernel_that_is_counted_otherwise_is_noticed() -> None:
@@ -120,14 +103,13 @@ def test_a_kernel_that_is_counted_otherwise_is_noticed() -> None:
         return done
 
     with pytest.raises(occupancy.LimitsError, match="77 VGPRs .* counted otherwise"):
-        occupancy.measure("hipcc", "gfx900", 64, hides_one)
+        occupancy.measure(tools_of(hides_one), "gfx900", 64)
 
 
 # --- Kept ------------------------------------------------------------------------------------------
 
 
 def entry(target: str, lanes: int, compiler: str = "clang version 1.2") -> dict[str, Any]:
-    """As measure makes them."""
     rule = occupancy.RULES[target, lanes]
     return {"target": target, "lanes": lanes, "compiler": compiler,
             "kernels": len(occupancy.series(rule))}
@@ -171,14 +153,14 @@ def test_the_page_has_the_steps_side_by_side() -> None:
 @pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_the_real_compiler_agrees(key: tuple[str, int]) -> None:
+    tools = find_toolchain(Processes())
     try:
-        result = occupancy.measure(HIPCC, *key)
+        result = occupancy.measure(tools, *key)
     except occupancy.LimitsError as error:
         if "invalid target" in str(error):
             pytest.skip(f"this compiler does not know {key[0]}")
-        version = subprocess.run([HIPCC, "--version"], capture_output=True, text=True, check=False).stdout
         # With it 65 VGPRs leave 12 waves, as of gfx1030's 1024 registers; gfx1100 has 1536.
-        if key[0] == "gfx1100" and "clang version 15." in version:
+        if key[0] == "gfx1100" and "clang version 15." in tools.version:
             pytest.skip("clang 15 counts gfx1100's registers as gfx1030's")
         raise
     assert result == entry(*key, result["compiler"])

@@ -1,53 +1,42 @@
-"""register_limits.py: on recorded messages, on a compiler that is made up, and on the one that is here."""
+"""register_limits.py: on a compiler that is made up, and on the one that is here."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hipscope.compiled_code import register_limits
+from hipscope.compiled_code.processes import Processes
+from hipscope.compiled_code.toolchain import Toolchain, find_toolchain
 
 HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
 
+
+def tools_of(run: Callable[..., subprocess.CompletedProcess[str]]) -> Toolchain:
+    """A toolchain of which only the compiler can be called, whose place this takes."""
+    processes: Any = SimpleNamespace(run=run)
+    return Toolchain(processes, "hipcc", "fake clang version 1.2", "", "", "")
+
+
 # What hipcc 5.2.3 (clang 15.0.6) said; the source's text under each message is left out.
-ASSEMBLER_MESSAGES = """\
-clang: warning: -lgcc_s: 'linker' input unused [-Wunused-command-line-argument]
-/tmp/x/kernels.hip:257:16: error: register index is out of range
-<inline asm>:1:12: note: instantiated into assembly here
-/tmp/x/kernels.hip:258:16: error: register index is out of range
-2 errors generated when compiling for gfx900.
-"""
 CLAIM_MESSAGES = """\
+clang: warning: -lgcc_s: 'linker' input unused [-Wunused-command-line-argument]
 /tmp/x/kernels.hip:33:93: warning: inline asm clobber list contains reserved registers: s32 [-Winline-asm]
 /tmp/x/kernels.hip:33:93: note: Reserved registers on the clobber list may not be preserved across the asm \
 statement, and clobbering them may lead to undefined behaviour.
 error: addressable scalar registers (103) exceeds limit (102) in function '_Z9claim_102v'
 /tmp/x/kernels.hip:103:94: warning: inline asm clobber list contains reserved registers: s102 [-Winline-asm]
 /tmp/x/kernels.hip:103:94: error: register not available on this GPU
+<inline asm>:1:12: note: instantiated into assembly here
+2 errors generated when compiling for gfx900.
 """
-ASSEMBLY = """\
-_Z8declaredv:                           ; @_Z8declaredv
-\tv_mov_b32 v63, 0
-; NumSgprs: 4
-; NumVgprs: 64
-; ScratchSize: 0
-_Z10undeclaredv:                        ; @_Z10undeclaredv
-\tv_mov_b32 v63, 0
-; NumSgprs: 4
-; NumVgprs: 0
-; ScratchSize: 0
-"""
-
-
-def test_messages_go_with_their_lines() -> None:
-    found = register_limits.parse_messages(ASSEMBLER_MESSAGES)
-    assert found == {256: "register index is out of range", 257: "register index is out of range"}
 
 
 def test_of_two_messages_about_a_line_the_first_counts() -> None:
@@ -56,17 +45,13 @@ def test_of_two_messages_about_a_line_the_first_counts() -> None:
     assert found[102].endswith("reserved registers: s102 [-Winline-asm]")
 
 
-def test_counts_go_with_their_kernels() -> None:
-    assert register_limits.parse_counts(ASSEMBLY, "NumVgprs") == {"declared": 64, "undeclared": 0}
-    assert register_limits.parse_counts(ASSEMBLY, "NumSgprs") == {"declared": 4, "undeclared": 4}
-    assert register_limits.parse_counts(ASSEMBLY, "NumAgprs") == {}
-
-
 @pytest.mark.parametrize("comment", ["NumSgprs", "TotalNumSgprs"])  # clang 15's and clang 22's
-def test_every_compiler_counts_sgprs(comment: str) -> None:
-    assembly = ASSEMBLY.replace("; NumSgprs: 4", f"; {comment}: 27")
-    counts = register_limits.parse_counts(assembly, register_limits.COUNT_NAMES["s"])
-    assert counts == {"declared": 27, "undeclared": 27}
+def test_counts_go_with_their_kernels(comment: str) -> None:
+    assembly = "".join(f"_Z{len(name)}{name}v:  ; @{name}\n\tv_mov_b32 v63, 0\n; {comment}: 27\n; NumVgprs: {vgprs}\n"
+                       for name, vgprs in (("declared", 64), ("undeclared", 0)))
+    counts = {letter: register_limits.parse_counts(assembly, name)
+              for letter, name in register_limits.COUNT_NAMES.items()}
+    assert counts == {"v": {"declared": 64, "undeclared": 0}, "s": {"declared": 27, "undeclared": 27}}
 
 
 @pytest.mark.parametrize("messages", [{}, {1: "no", 3: "no"}], ids=["none refused", "a hole"])
@@ -91,8 +76,6 @@ class FakeCompiler:
     def __call__(self, command: Sequence[str], environment: Mapping[str, str]
                  ) -> subprocess.CompletedProcess[str]:
         assert environment["HIP_PLATFORM"] == "amd"
-        if "--version" in command:
-            return subprocess.CompletedProcess(command, 0, "fake clang version 1.2\n", "")
         source = Path(next(word for word in command if word.endswith("kernels.hip")))
         errors, assembly, threads, name = "", "", 0, ""
         for number, line in enumerate(source.read_text().splitlines(), start=1):
@@ -112,7 +95,7 @@ class FakeCompiler:
 
 
 def fake_limits(names: dict[str, int], registers: int) -> dict[str, Any]:
-    return register_limits.measure("hipcc", "gfx1", FakeCompiler(names, registers))
+    return register_limits.measure(tools_of(FakeCompiler(names, registers)), "gfx1")
 
 
 def vgpr_limits(limits: dict[str, Any]) -> list[int]:
@@ -145,7 +128,7 @@ def test_a_compiler_that_fails_otherwise_is_no_limit() -> None:
         return subprocess.CompletedProcess(command, 1, "", "error: unknown target\n")
 
     with pytest.raises(register_limits.LimitsError, match="unknown target"):
-        register_limits.measure("hipcc", "gfx0", fails)
+        register_limits.measure(tools_of(fails), "gfx0")
 
 
 # --- Markdown --------------------------------------------------------------------------------------
@@ -159,7 +142,6 @@ def test_markdown_has_the_published_limits_beside_ours() -> None:
     assert "\n| gfx900-clang1 | v255 | v127 | v63 | v63 | s101 |\n" in text
     assert "\n| gfx900-clang1 | v63 | 64 | 0 |\n" in text
     assert "- `there is no ...`: gfx900-clang1 v256, gfx900-clang1 s102, gfx900-clang1 a256" in text
-
 
     # The published limits stay when ours are others.
     limits = {**fake_limits({"v": 128, "s": 96, "a": 0}, 32768), "target": "gfx900"}
@@ -185,29 +167,21 @@ EXPECTED = {
 def measured(request: pytest.FixtureRequest) -> dict[str, Any]:
     if HIPCC is None:
         pytest.skip("there is no hipcc")
-    return register_limits.measure(HIPCC, request.param)
-
-
-def found(limits: dict[str, Any]) -> tuple[int, int, int]:
-    return (limits["assembler"]["v"]["highest"], limits["assembler"]["s"]["highest"], vgpr_limits(limits)[-1])
+    return register_limits.measure(find_toolchain(Processes()), request.param)
 
 
 @pytest.mark.slow
 def test_limits_of_the_target(measured: dict[str, Any]) -> None:
-    assert found(measured) == EXPECTED[measured["target"]]
+    highest = [measured["assembler"][letter]["highest"] for letter in "vs"]
+    assert (*highest, vgpr_limits(measured)[-1]) == EXPECTED[measured["target"]]
     assert "clang version" in measured["compiler"]
     assert measured["assembler"]["v"]["next"] == "v256"
-    for entry in measured["assembler"].values():
-        assert entry["message"]
+    assert all(entry["message"] for entry in measured["assembler"].values())
 
 
-def test_a_smaller_block_may_claim_more(measured: dict[str, Any]) -> None:
+def test_a_smaller_block_may_claim_more_and_what_is_not_declared_does_not_count(measured: dict[str, Any]) -> None:
     limits = vgpr_limits(measured)
     assert limits[0] == 255
     assert limits == sorted(limits, reverse=True)
-
-
-def test_assembly_that_declares_nothing_counts_nothing(measured: dict[str, Any]) -> None:
     for count in measured["counts"]:
-        assert count["declared"] == int(count["register"][1:]) + 1
-        assert count["undeclared"] == 0
+        assert (count["declared"], count["undeclared"]) == (int(count["register"][1:]) + 1, 0)

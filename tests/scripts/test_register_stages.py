@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import synthetic
 
-from hipscope.compiled_code import experiments, register_stages, results
+from hipscope.compiled_code import register_stages, results
+from hipscope.results.door import BadInput
 
 FOLDER = synthetic.SCRIPTS.parent / "results" / "isa"
 
@@ -20,7 +21,6 @@ def kernel(stage: str, vgprs: int) -> dict[str, Any]:
 
 
 def all_kernels() -> dict[str, dict[str, Any]]:
-    """A kernel for each stage, by its name."""
     return {stage: kernel(stage, 1) for stage in register_stages.STAGES}
 
 
@@ -40,7 +40,7 @@ def test_published_figures_stand_beside_the_stage_and_the_target_that_they_are_o
 def test_a_stage_without_its_kernel_is_an_error(stage: str) -> None:
     kernels = all_kernels()
     kernels[stage]["name"] = kernels[stage]["name"].replace("kernel", "renamed")
-    with pytest.raises(experiments.IsaError, match=f"gfx906: the stage '{stage}' of register_pressure has no kernel"):
+    with pytest.raises(BadInput, match=f"gfx906: the stage '{stage}' of register_pressure has no kernel"):
         register_stages.text({("gfx906", "register_pressure"): {"kernels": list(kernels.values())}})
 
 

@@ -26,12 +26,6 @@ def test_bad_usage(arguments: list[str]) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_help() -> None:
-    done = rocm7("--help")
-    assert done.returncode == 0
-    assert "--targets LIST" in done.stdout
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may make a system")
 def test_others_than_root_are_told() -> None:
     done = rocm7()

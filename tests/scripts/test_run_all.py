@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import Done, Sandbox, call, end_of, program, wait_for
+from conftest import Done, Sandbox, end_of, program, wait_for
 
 from hipscope.report import card
 
@@ -297,11 +297,6 @@ def test_bad_usage(sandbox: Sandbox, arguments: list[str], part: str) -> None:
     assert "..." not in done.stdout
 
 
-def test_help() -> None:
-    done = call(synthetic.SCRIPTS / "run_all.sh", "--help", status=0)
-    assert "--build-dir DIR" in done.stdout and done.stdout.startswith("Builds hipscope")
-
-
 def test_hostile_device_name(sandbox: Sandbox) -> None:
     sandbox.set_devices("0\t../../escaped\tFake\n")
     sandbox.run(status=2)
@@ -494,7 +489,6 @@ def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipc
 
 
 def without(program: str, folder: Path) -> str:
-    """A PATH on which there is everything but this program."""
     links = folder / "links"
     links.mkdir()
     for name in os.environ["PATH"].split(":"):

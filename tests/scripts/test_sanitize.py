@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import Done, call, end_of, wait_for
+from conftest import Done, end_of, wait_for
 from conftest import start as start_program
 from test_run_all import running
 from test_tools import fake
@@ -108,7 +108,6 @@ def fake_binary(bench: Bench, name: str) -> None:
 
 
 def table(text: str) -> dict[str, list[str]]:
-    """The cells of each experiment, by its name."""
     _, _, rest = text.partition("\nexperiment ")
     rows = [re.split(r" {2,}", line) for line in rest.splitlines()[1:]]
     return {row[0]: row[1:] for row in rows if len(row) == 1 + len(TOOLS)}
@@ -270,11 +269,6 @@ def test_bad_usage(bench: Bench, arguments: list[str], part: str) -> None:
     done = bench.run(*arguments, status=2)
     assert done.stderr.startswith("sanitize.sh: ") and part in done.stderr and done.stderr.count("\n") == 1
     assert done.stdout == ""
-
-
-def test_help() -> None:
-    done = call(synthetic.SCRIPTS / "sanitize.sh", "--help", status=0)
-    assert done.stdout.startswith("Runs every kernel") and "--limit SECONDS" in done.stdout
 
 
 def test_no_sanitizer(bench: Bench) -> None:

@@ -39,9 +39,13 @@ def test_what_cannot_be_read_is_one_sentence_and_no_page(tmp_path: Path) -> None
     binary.write_bytes(b"\x7fELF")
     spoiled = tmp_path / "spoiled.sass"
     spoiled.write_bytes(b"\xff\xfe")
+    half = tmp_path / "half.sass"
+    code = "/*0000*/ FFMA R1, R2, R3, R4 ;\n/*0010*/ @P0 BRA 0x0 ;\n/* 0x000fe20000000800 */\n"
+    half.write_text(f"Function : f\n{code}", encoding="utf-8")
     for arguments, status, part in (
         ((tmp_path / "none.sass",), 1, "none.sass cannot be read: No such file or directory."),
-        ((spoiled,), 1, "spoiled.sass cannot be read: it is no text."),
+        ((spoiled,), 1, "spoiled.sass is not a text file in UTF-8: "),
+        ((half,), 1, "half.sass is no listing by cuobjdump -sass: 'FFMA R1, R2, R3, R4' is no instruction."),
         ((binary,), 77, "there is no cuobjdump"),
         (("--out", tmp_path / "no" / "sass.md", LISTING), 3, "sass.md cannot be written: No such file or directory."),
     ):

@@ -11,21 +11,15 @@ import synthetic
 
 # Every variant of the five works, as they number them: V's examples, S's kernels, D's sections, L's steps and
 # R's three curves.
-VARIANTS = (
-    *(
-        "1a 1b 1c 1d 2a 2b 2c 2d 2e 3a 3b 4a 5a 6a 6b 6c 6d 7a 7b 7c 8a 9a 9b 10a 11a 12a 13a 13b"
-        " 14a 14b 14c 14d".split()
-    ),
-    *(
-        f"S {kernel}"
-        for kernel in (
-            "1 2 3 3.1 3.2 3.3 3.4 3.5 3.6 4 5 6 7 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.1 8.2 8.3 8.4 9 9.1 10"
-        ).split()
-    ),
+VARIANTS = [
+    *"1a 1b 1c 1d 2a 2b 2c 2d 2e 3a 3b 4a 5a 6a 6b 6c 6d 7a 7b 7c 8a 9a 9b 10a 11a 12a 13a 13b".split(),
+    *"14a 14b 14c 14d".split(),
+    *(f"S {kernel}" for kernel in "1 2 3 3.1 3.2 3.3 3.4 3.5 3.6 4 5 6 7 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8".split()),
+    *(f"S {kernel}" for kernel in "8.1 8.2 8.3 8.4 9 9.1 10".split()),
     *(f"D 3.5.{section}" for section in range(3, 9)),
     *(f"L {step}" for step in range(1, 6)),
     *(f"R {curve}" for curve in range(1, 4)),
-)
+]
 
 LINE = (
     "| 1a | 2.1.1 | `thread_rate` `null-1d` `64x1x1` `1024x1x1` | same work | MI25: 16 ... 64 threads/cycle "

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-import types
-from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,68 +18,46 @@ MADE = {
     "+cuda": ("nvidia", "CMAKE_CUDA_ARCHITECTURES=90"),
     "": ("host", "HIPSCOPE_TESTS=False"),
 }
+VARIANTS = {"amdgpu_target": SimpleNamespace(value="gfx942"), "cuda_arch": SimpleNamespace(value="90")}
 
 
-class Spec:
-    """A spec with one GPU variant, or none."""
-
-    def __init__(self, gpu: str) -> None:
-        self._gpu = gpu
-        self.variants = {
-            "amdgpu_target": types.SimpleNamespace(value="gfx942"),
-            "cuda_arch": types.SimpleNamespace(value="90"),
-        }
-
-    def satisfies(self, what: str) -> bool:
-        return what == self._gpu
-
-
-class Package:
-    """As Spack's packages by CMake, for one spec."""
+class CMakePackage:
+    """As Spack's packages by CMake, for a spec with one GPU variant, or none."""
 
     def __init__(self, gpu: str) -> None:
-        self.spec = Spec(gpu)
+        self.spec = SimpleNamespace(satisfies=lambda what: what == gpu, variants=VARIANTS)
 
-    @staticmethod
-    def define(option: str, value: Any) -> str:
+    def define(self, option: str, value: Any) -> str:
         return f"-D{option}={value}"
 
-    def define_from_variant(self, option: str, variant: str) -> str:
-        return self.define(option, variant)
+    define_from_variant = define
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
+    """A module of this name, and empty ones around it."""
+    parts = name.split(".")
+    for length in range(1, len(parts)):
+        monkeypatch.setitem(sys.modules, ".".join(parts[:length]), ModuleType(parts[length - 1]))
+    module = ModuleType(name)
+    module.__dict__.update(content)
+    monkeypatch.setitem(sys.modules, name, module)
 
 
 @pytest.fixture(name="recipe", params=["0.23", "1.0"])
 def read_recipe(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The recipe's class, its versions and the packages that it depends on, as each of these Spacks reads it."""
-    said: dict[str, list[str]] = {"version": [], "variant": [], "depends_on": [], "conflicts": []}
-    spack = types.ModuleType("spack.package")
-    for name, calls in said.items():
-        setattr(spack, name, lambda what, *_, calls=calls, **__: calls.append(what))
-
-    @contextlib.contextmanager
-    def when(_: str) -> Iterator[None]:
-        yield
-
-    bases = {
-        name: type(name, (Package,) if name == "CMakePackage" else (), {})
-        for name in ("CMakePackage", "CudaPackage", "ROCmPackage")
-    }
-    spack.__dict__.update(when=when)
-    if request.param == "0.23":
-        spack.__dict__.update(bases)
-    else:
-        build_systems = "spack_repo.builtin.build_systems"
-        for name in ("spack_repo", "spack_repo.builtin", build_systems):
-            monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-        for name, package in bases.items():
-            module = types.ModuleType(name)
-            setattr(module, name, package)
-            monkeypatch.setitem(sys.modules, f"{build_systems}.{name.removesuffix('Package').lower()}", module)
-    monkeypatch.setitem(sys.modules, "spack", types.ModuleType("spack"))
-    monkeypatch.setitem(sys.modules, "spack.package", spack)
+    """The recipe's class, and the packages that it depends on, as each of these Spacks reads it."""
+    depends_on: list[str] = []
+    directives = dict.fromkeys(("version", "variant", "conflicts"), lambda *_, **__: None)
+    directives["depends_on"] = lambda what, **_: depends_on.append(what)
+    directives["when"] = lambda _: contextlib.nullcontext()
+    bases = {"CMakePackage": CMakePackage, "CudaPackage": type("Cuda", (), {}), "ROCmPackage": type("ROCm", (), {})}
+    stand_in(monkeypatch, "spack.package", **directives, **(bases if request.param == "0.23" else {}))
+    for name, package in bases.items() if request.param == "1.0" else ():
+        system = name.removesuffix("Package").lower()
+        stand_in(monkeypatch, f"spack_repo.builtin.build_systems.{system}", **{name: package})
     names: dict[str, Any] = {}
     exec(compile(RECIPE.read_text(encoding="utf-8"), RECIPE, "exec"), names)
-    return types.SimpleNamespace(package=names["Hipscope"], **said)
+    return SimpleNamespace(package=names["Hipscope"], depends_on=depends_on)
 
 
 def build_files() -> str:
@@ -103,7 +80,7 @@ def test_the_options_are_those_of_the_build(recipe: Any, gpu: str) -> None:
 def test_the_command_is_found_where_it_is_installed(recipe: Any) -> None:
     package, added = recipe.package(""), []
     package.prefix = "/prefix"
-    package.setup_run_environment(types.SimpleNamespace(prepend_path=lambda *what: added.append(what)))
+    package.setup_run_environment(SimpleNamespace(prepend_path=lambda *what: added.append(what)))
     assert added == [("PATH", "/prefix")] and "install(PROGRAMS hipscope DESTINATION .)" in build_files()
 
 

@@ -39,34 +39,44 @@ def run(script: str, path: Path | str, *arguments: str, status: int | None = Non
 
 
 def backend(tools: Path, **environment: str) -> str:
-    """What detect_backend.sh prints."""
     done = run("detect_backend.sh", tools, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
 
 
-def no_gpu(tools: Path) -> None:
-    """Hides the GPU that the machine may really have."""
-    fake(tools, "nvidia-smi", "exit 9")
+NO_GPU = "exit 9"
+H200 = "[[ $1 == -L ]] && echo 'GPU 0: NVIDIA H200 (UUID: GPU-1)'"
 
 
-def test_host_when_there_is_nothing(tools: Path) -> None:
-    no_gpu(tools)
-    assert backend(tools) == "host"
-
-
-def test_amd_needs_driver_and_hipcc(tools: Path, tmp_path: Path) -> None:
-    no_gpu(tools)
-    kfd = tmp_path / "kfd"
-    kfd.touch()
-    assert backend(tools, HIPSCOPE_KFD=str(kfd)) == "host"
-    fake(tools, "hipcc")
-    assert backend(tools) == "host"
-    assert backend(tools, HIPSCOPE_KFD=str(kfd)) == "amd"
+@pytest.mark.parametrize(
+    ("compilers", "has_kfd", "nvidia_smi", "found"),
+    [
+        ([], False, NO_GPU, "host"),
+        ([], True, NO_GPU, "host"),
+        (["tools/hipcc"], False, NO_GPU, "host"),
+        (["tools/hipcc"], True, NO_GPU, "amd"),
+        # Off the PATH.
+        (["rocm/bin/hipcc"], True, NO_GPU, "amd"),
+        ([], False, H200, "host"),
+        (["cuda/bin/nvcc"], False, H200, "nvidia"),
+        (["cuda/bin/nvcc"], False, "echo 'No devices were found'", "host"),
+        (["cuda/bin/nvcc"], False, "echo 'GPU access blocked by the operating system'; exit 255", "host"),
+    ],
+)
+def test_a_backend_needs_a_driver_and_a_compiler(
+    tools: Path, tmp_path: Path, compilers: list[str], has_kfd: bool, nvidia_smi: str, found: str
+) -> None:
+    fake(tools, "nvidia-smi", nvidia_smi)
+    for name in compilers:
+        fake((tmp_path / name).parent, Path(name).name)
+    if has_kfd:
+        (tmp_path / "kfd").touch()
+    folders = {"ROCM_PATH": str(tmp_path / "rocm"), "CUDA_PATH": str(tmp_path / "cuda")}
+    assert backend(tools, HIPSCOPE_KFD=str(tmp_path / "kfd"), **folders) == found
 
 
 def test_amd_whose_driver_this_user_may_not_open(tools: Path, tmp_path: Path) -> None:
-    no_gpu(tools)
+    fake(tools, "nvidia-smi", NO_GPU)
     fake(tools, "hipcc")
     kfd = tmp_path / "kfd"
     kfd.mkdir()  # not even root can open one for writing
@@ -77,7 +87,7 @@ def test_amd_whose_driver_this_user_may_not_open(tools: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("simd_counts, found", [([0], "host"), ([0, 440], "amd"), ([0, 0, 8], "amd"), ([], "amd")])
 def test_amd_whose_driver_has_a_gpu(tools: Path, tmp_path: Path, simd_counts: list[int], found: str) -> None:
-    no_gpu(tools)
+    fake(tools, "nvidia-smi", NO_GPU)
     fake(tools, "hipcc")
     (tmp_path / "kfd").touch()
     for number, count in enumerate(simd_counts):
@@ -89,24 +99,6 @@ def test_amd_whose_driver_has_a_gpu(tools: Path, tmp_path: Path, simd_counts: li
     if found == "host":
         said = run("detect_backend.sh", tools, "--explain", **environment).stdout
         assert said.startswith("an AMD GPU driver but no GPU that it can compute on; ")
-
-
-def test_amd_with_rocm_off_the_path(tools: Path, tmp_path: Path) -> None:
-    kfd = tmp_path / "kfd"
-    kfd.touch()
-    fake(tmp_path / "rocm" / "bin", "hipcc")
-    assert backend(tools, HIPSCOPE_KFD=str(kfd), ROCM_PATH=str(tmp_path / "rocm")) == "amd"
-
-
-def test_nvidia_needs_gpu_and_nvcc(tools: Path, tmp_path: Path) -> None:
-    fake(tools, "nvidia-smi", "[[ $1 == -L ]] && echo 'GPU 0: NVIDIA H200 (UUID: GPU-1)'")
-    assert backend(tools) == "host"
-    fake(tmp_path / "cuda" / "bin", "nvcc")
-    assert backend(tools, CUDA_PATH=str(tmp_path / "cuda")) == "nvidia"
-    fake(tools, "nvidia-smi", "echo 'No devices were found'")
-    assert backend(tools, CUDA_PATH=str(tmp_path / "cuda")) == "host"
-    fake(tools, "nvidia-smi", "echo 'GPU access blocked by the operating system'; exit 255")
-    assert backend(tools, CUDA_PATH=str(tmp_path / "cuda")) == "host"
 
 
 def test_detect_explains(tools: Path) -> None:
@@ -141,11 +133,9 @@ def test_a_script_takes_the_interpreter_that_has_its_modules(tools: Path) -> Non
     assert (done.returncode, done.stdout) == (0, "started again: --check\n"), done.stderr
 
 
-def test_find_python_refuses_what_is_no_module(tools: Path) -> None:
+def test_find_python_takes_modules_alone(tools: Path, tmp_path: Path) -> None:
     assert run("find_python.sh", tools, "os; print(1)").returncode == 2
-
-
-def test_find_python_ignores_files_of_the_current_folder(tools: Path, tmp_path: Path) -> None:
+    # A file of the current folder is none.
     (tmp_path / "no_such_module.py").touch()
     call(SCRIPTS / "find_python.sh", "no_such_module", cwd=tmp_path, env={"PATH": str(tools)}, status=1)
 
@@ -168,7 +158,6 @@ def debian(tools: Path, installed: str, unknown: str = "none") -> None:
 
 
 def calls(tools: Path) -> str:
-    """What apt-get was asked for."""
     log = tools / "apt-get.calls"
     return log.read_text() if log.exists() else ""
 

@@ -17,7 +17,6 @@ WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 
 
 def jobs(path: Path) -> list[dict[str, Any]]:
-    """The jobs of a workflow."""
     return list(yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values())
 
 

@@ -20,7 +20,6 @@ SHOWN = 16
 
 
 def _ways(result: Result) -> dict[str, float]:
-    """The latency of each CU."""
     return {
         row.label: value.value
         for sweep in result.sweeps
@@ -32,7 +31,6 @@ def _ways(result: Result) -> dict[str, float]:
 
 
 def _moved(old: Result, new: Result) -> int:
-    """How many CUs are at other places."""
     before, after = _ways(old), _ways(new)
     return sum(abs(after[label] / way - 1) > APART for label, way in before.items() if label in after)
 

@@ -165,7 +165,6 @@ class _Comparer:
 
 
 def _conditions(run: Result) -> dict[str, Any]:
-    """What a run was made with, by name."""
     device, build = run.device, run.build
     return {
         "device name": device.name,
@@ -189,7 +188,6 @@ INCOMPARABLE = ("device name", "device architecture", "backend", "size ")
 
 
 def _differences(old: Result, new: Result) -> Iterator[str]:
-    """A sentence for each difference in conditions."""
     before, after = _conditions(old), _conditions(new)
     for name in {**before, **after}:
         if before.get(name) != after.get(name):

@@ -91,5 +91,4 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Whether anything got worse: a row, or a sweep as a whole."""
         return WORSE in {*(one.verdict for one in self.changes), *(one.verdict for one in self.sweeps)}

@@ -37,8 +37,6 @@ class Reading:
 
 @dataclass(frozen=True)
 class Measured:
-    """The results of one card."""
-
     results: Sequence[Result]
 
     @property
@@ -73,7 +71,6 @@ class Place:
 
 
 def measured(folder: Path) -> Measured:
-    """The results of a folder; raises BadInput."""
     return Measured(load.load_folder(folder))
 
 
@@ -97,7 +94,6 @@ def choose(mine: Measured, others: Sequence[Measured]) -> tuple[list[Measured], 
 
 
 def places(mine: Measured, others: Sequence[Measured]) -> list[Place]:
-    """Every parameter that another card has, too."""
     found = []
     for reading in mine.readings.values():
         told = (one.readings.get(reading.name) for one in others)

@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
-from .experiments import IsaError
+from hipscope.results.door import BadInput
 
 _LABEL = re.compile(r"([\w.$@]+):")
 _ENCODING = re.compile(r"; encoding: \[([^]]*)\]")
@@ -49,7 +47,7 @@ class Function:
         elif alignment:
             self.size = -(-self.size // 2 ** int(alignment[1])) * 2 ** int(alignment[1])
         elif stripped and stripped[0] not in ".;":
-            raise IsaError(f"the assembly of {self.name} has an instruction without encoding: {stripped}")
+            raise BadInput(f"the assembly of {self.name} has an instruction without encoding: {stripped}")
 
 
 @dataclass
@@ -82,26 +80,28 @@ def _read_functions(text: str) -> dict[str, Function]:
 
 
 def _read_notes(text: str) -> list[dict[str, Any]]:
+    import yaml  # which a machine that only reads reports may lack
+
     notes = re.search(r"^\s*\.amdgpu_metadata\n(.*?)^\s*\.end_amdgpu_metadata", text,
                       re.MULTILINE | re.DOTALL)
     if notes is None:
-        raise IsaError("the assembly has no notes on its kernels.")
+        raise BadInput("the assembly has no notes on its kernels.")
     try:
         return yaml.load(notes[1], getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("amdhsa.kernels") or []
     except (yaml.YAMLError, AttributeError) as error:
-        raise IsaError("the assembly's notes on its kernels are not as expected.") from error
+        raise BadInput("the assembly's notes on its kernels are not as expected.") from error
 
 
 def read_kernels(text: str) -> list[Kernel]:
-    """All kernels in the order of the source; raises IsaError when the text is not whole."""
+    """All kernels in the order of the source; raises BadInput when the text is not whole."""
     functions = _read_functions(text)
     kernels = []
     for notes in _read_notes(text):
         function = functions.get(notes[".name"])
         if function is None or not function.instructions:
-            raise IsaError(f"the assembly lacks the code of {notes['.name']}.")
+            raise BadInput(f"the assembly lacks the code of {notes['.name']}.")
         if set(function.info) != {"NumVgprs", "Occupancy"}:
-            raise IsaError(f"the assembly does not say how many registers {notes['.name']} uses.")
+            raise BadInput(f"the assembly does not say how many registers {notes['.name']} uses.")
         kernels.append(Kernel(function, notes))
     return kernels
 
@@ -148,7 +148,6 @@ def count_fmas(text: str) -> int:
 
 
 def category(text: str) -> str:
-    """One of CATEGORIES."""
     if count_fmas(text):
         return "fma"
     name = _names(text)[0]

@@ -38,7 +38,6 @@ def pairs(results: Results) -> list[Pair]:
 
 
 def same_kernels(results: Results, pair: Pair, experiment: str) -> list[tuple[Kernel, Kernel]]:
-    """The kernels of an experiment that both compilers have made."""
     old, new = (results.get((folder, experiment)) for folder in (pair.old, pair.new))
     if old is None or new is None:
         return []
@@ -52,7 +51,6 @@ def registers(kernel: Kernel) -> int:
 
 
 def share(kernel: Kernel) -> float | None:
-    """The FMA share of the hot loop, where it has FMAs."""
     return kernel.get("fma_share") or None
 
 
@@ -81,7 +79,6 @@ def count(kernels: Sequence[tuple[Kernel, Kernel]]) -> list[int]:
 
 
 def summary(results: Results, pair: Pair) -> str:
-    """A row per experiment."""
     counts = {name: count(same_kernels(results, pair, name)) for name in _experiments(results, pair)}
     counts["together"] = [sum(column) for column in zip(*counts.values())]
     old, new = (folder.partition("-")[2] for folder in (pair.old, pair.new))

@@ -234,12 +234,10 @@ class Step:
 
 def busiest_loop(function: Function) -> Step:
     """The loop with the most accesses to memory, those inside it once; raises UnknownStep where there is none."""
-    loops, _ = find_loops(function)
-
     def accesses(loop: Loop) -> int:
         return sum(category(instruction.text) == "vector_memory" for instruction in loop.instructions)
 
-    found = max((loop for loop in loops if loop.innermost), key=accesses, default=None)
+    found = max((loop for loop in find_loops(function) if loop.innermost), key=accesses, default=None)
     if found is None or not accesses(found):
         raise UnknownStep("there is no loop that loads or stores")
     return Step([instruction.text for instruction in found.instructions], found.label)
@@ -263,7 +261,6 @@ def _inside(outer: Loop, inner: Loop) -> bool:
 
 
 def whole(function: Function) -> Step:
-    """All code of a kernel, each instruction once."""
     return Step([instruction.text for instruction in function.instructions], "all")
 
 
@@ -277,7 +274,7 @@ def product_step(function: Function, macs_of: Callable[[str], float], macs: floa
     Other code that multiplies is for what the hot loop leaves of a depth, which here is nothing: it never runs.
     Raises UnknownStep where that does not come out even.
     """
-    loops, _ = find_loops(function)
+    loops = find_loops(function)
     hot = max((loop for loop in loops if loop.innermost), key=lambda loop: _macs(loop, macs_of), default=None)
     if hot is None or not _macs(hot, macs_of):
         raise UnknownStep("there is no loop that multiplies and adds")

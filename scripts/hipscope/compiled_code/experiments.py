@@ -10,17 +10,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipscope.results.door import BadInput
+
 REPOSITORY = Path(__file__).resolve().parents[3]
 BAD_USAGE = 2
 NO_COMPILER = 77
-
-
-class IsaError(Exception):
-    """The text is one sentence; `status` is what the program returns."""
-
-    def __init__(self, text: str, status: int = 1) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 @dataclass(frozen=True)
@@ -37,11 +31,11 @@ def read_experiments(repository: Path = REPOSITORY) -> list[Experiment]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise IsaError(f"{path}, which lists the experiments, cannot be read.") from error
+        raise BadInput(f"{path}, which lists the experiments, cannot be read.") from error
     without_comments = re.sub(r"#.*", "", text)
     sources = re.findall(r"^\s*hipscope_add_experiment\(\s*(\S+?\.hip)\b", without_comments, re.MULTILINE)
     if not sources:
-        raise IsaError(f"{path} names no experiment.")
+        raise BadInput(f"{path} names no experiment.")
     return [Experiment(Path(source).stem, source) for source in sources]
 
 
@@ -62,7 +56,7 @@ def source_files(source: str, repository: Path = REPOSITORY) -> list[Path]:
 
 def source_digest(source: str, repository: Path = REPOSITORY) -> str:
     """16 hexadecimal digits of what a source and its headers say to the compiler: comments, indents and blank lines
-    do not change them; raises IsaError."""
+    do not change them; raises BadInput."""
     said = hashlib.sha256()
     try:
         for file in source_files(source, repository):
@@ -70,7 +64,7 @@ def source_digest(source: str, repository: Path = REPOSITORY) -> str:
             text = "\n".join([str(file.relative_to(repository)), *filter(None, lines)])
             said.update(f"{text}\0".encode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise IsaError(f"{repository / source} and what it includes cannot be read.") from error
+        raise BadInput(f"{repository / source} and what it includes cannot be read.") from error
     return said.hexdigest()[:16]
 
 

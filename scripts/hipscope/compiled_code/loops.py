@@ -17,10 +17,9 @@ _LONG_JUMP = re.compile(r"s_add_u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
 @dataclass
 class Loop:
-    """A loop: its header's label, where its code begins, the code in order, how deep it is nested."""
+    """A loop: its header's label, the code in order, how deep it is nested."""
 
     label: str
-    offset: int
     instructions: list[Instruction]
     depth: int
     innermost: bool
@@ -59,14 +58,13 @@ def _ends_flow(instruction: Instruction) -> bool:
     return _END.match(instruction.text) is not None
 
 
-def _split(function: Function) -> tuple[list[_Block], int]:
-    """The blocks with their successors, and how many jumps lead who knows where."""
+def _split(function: Function) -> list[_Block]:
+    """The blocks with their successors; a jump to a computed address has none that is known."""
     code = function.instructions
     begins = {0, *function.labels.values()}
     begins.update(i for i, before in enumerate(code, 1) if _is_jump(before) or _ends_flow(before))
     starts = sorted(begin for begin in begins if begin < len(code))
     numbers = {begin: number for number, begin in enumerate(starts)}
-    unknown = 0
     blocks = []
     for begin, end in zip(starts, [*starts[1:], len(code)]):
         successors = []
@@ -77,15 +75,13 @@ def _split(function: Function) -> tuple[list[_Block], int]:
             target = function.labels.get(_jump_label(function, end - 1) or "")
             if target in numbers:
                 successors.append(numbers[target])
-            else:
-                unknown += 1
         blocks.append(_Block(begin, end, successors))
-    return blocks, unknown
+    return blocks
 
 
 def straight_code(function: Function) -> list[list[Instruction]]:
     """The code in pieces, each of which runs as a whole or not at all."""
-    return [function.instructions[block.begin:block.end] for block in _split(function)[0]]
+    return [function.instructions[block.begin:block.end] for block in _split(function)]
 
 
 def _reverse_postorder(blocks: list[_Block]) -> list[int]:
@@ -134,26 +130,20 @@ def _body(header: int, latches: list[int], predecessors: dict[int, list[int]]) -
     return body
 
 
-def find_loops(function: Function) -> tuple[list[Loop], int]:
-    """All loops in the order of their headers, and how many jumps the search could not follow.
-
-    Those are jumps to computed addresses, and jumps back into the middle of a loop.
-    """
-    blocks, unknown = _split(function)
+def find_loops(function: Function) -> list[Loop]:
+    """All loops in the order of their headers."""
+    blocks = _split(function)
     order = _reverse_postorder(blocks)
     predecessors: dict[int, list[int]] = {number: [] for number in order}
     for number in order:
         for successor in blocks[number].successors:
             predecessors[successor].append(number)
     dominators = _dominators(order, predecessors)
-    place = {number: index for index, number in enumerate(order)}
     latches: dict[int, list[int]] = {}
     for number in order:
         for successor in blocks[number].successors:
             if dominators[number] >> successor & 1:
                 latches.setdefault(successor, []).append(number)
-            elif place[successor] <= place[number]:
-                unknown += 1
     bodies = {header: _body(header, ends, predecessors) for header, ends in latches.items()}
     names = {index: name for name, index in function.labels.items()}
     loops = []
@@ -163,9 +153,8 @@ def find_loops(function: Function) -> tuple[list[Loop], int]:
             code.extend(function.instructions[blocks[number].begin:blocks[number].end])
         loops.append(Loop(
             label=names[blocks[header].begin],
-            offset=code[0].address,
             instructions=code,
             depth=sum(header in other for other in bodies.values()),
             innermost=not any(other != header and other in bodies[header] for other in bodies),
         ))
-    return loops, unknown
+    return loops

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from dataclasses import dataclass, field
 
 from .toolchain import TRIPLE, Toolchain
 
@@ -18,26 +17,11 @@ ATTEMPTS = 5
 LONGEST_S = 60
 
 
-@dataclass
-class Estimate:
-    """Cycles per iteration, and the instructions that llvm-mca refused."""
-
-    cycles: float
-    stripped: list[str] = field(default_factory=list)
-
-
-def _input(regions: list[list[str]], refused: set[int]) -> tuple[str, list[tuple[int, str]]]:
-    """The text for llvm-mca, and for each of its lines the region and the text that it comes from.
-
-    A line that was refused is left empty, so that the others keep their numbers.
-    """
-    origins = [
-        (number, line)
-        for number, region in enumerate(regions)
-        for line in [f"# LLVM-MCA-BEGIN {number}", *region, f"# LLVM-MCA-END {number}"]
-    ]
-    lines = ["" if place in refused else line for place, (_, line) in enumerate(origins)]
-    return "\n".join(lines) + "\n", origins
+def _input(regions: list[list[str]], refused: set[int]) -> str:
+    """The text for llvm-mca. A line that was refused is left empty, so that the others keep their numbers."""
+    lines = [line for number, region in enumerate(regions)
+             for line in (f"# LLVM-MCA-BEGIN {number}", *region, f"# LLVM-MCA-END {number}")]
+    return "".join(f"{'' if place in refused else line}\n" for place, line in enumerate(lines))
 
 
 def _cycles(output: str) -> dict[int, int]:
@@ -53,14 +37,17 @@ def _run(tools: Toolchain, target: str, iterations: int, text: str) -> subproces
     return tools.processes.run(command, text=text)
 
 
-def estimate(tools: Toolchain, target: str, regions: list[list[str]]) -> list[Estimate | None]:
-    """An estimate per region, which is the texts of a loop's instructions; None where there is none."""
-    nothing: list[Estimate | None] = [None] * len(regions)
+def cycles_of(tools: Toolchain, target: str, regions: list[list[str]]) -> list[float | None]:
+    """The cycles of an iteration per region, which is the texts of a loop's instructions; None where there are none.
+
+    What llvm-mca refuses of a region takes no time.
+    """
+    nothing: list[float | None] = [None] * len(regions)
     if not tools.mca or not regions:
         return nothing
     refused: set[int] = set()
     for _ in range(ATTEMPTS):
-        text, origins = _input(regions, refused)
+        text = _input(regions, refused)
         few = _run(tools, target, FEW_ITERATIONS, text)
         wrong = {int(line) - 1 for line in re.findall(r"^<stdin>:(\d+):\d+: error:", few.stderr, re.MULTILINE)}
         if few.returncode == 0 or not wrong - refused:
@@ -71,10 +58,5 @@ def estimate(tools: Toolchain, target: str, regions: list[list[str]]) -> list[Es
         more = _cycles(_run(tools, target, MORE_ITERATIONS, text).stdout)
     except (ValueError, LookupError, TypeError):
         return nothing
-    stripped = [origins[line] for line in sorted(refused)]
-    return [
-        Estimate((more[number] - less[number]) / (MORE_ITERATIONS - FEW_ITERATIONS),
-                 [text for region, text in stripped if region == number])
-        if number in less and number in more else None
-        for number in range(len(regions))
-    ]
+    return [(more[number] - less[number]) / (MORE_ITERATIONS - FEW_ITERATIONS)
+            if number in less and number in more else None for number in range(len(regions))]

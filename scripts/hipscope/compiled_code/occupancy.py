@@ -18,7 +18,8 @@ from typing import Any
 
 from hipscope.results import formats, markdown
 
-from .register_limits import Compiler, LimitsError, Run, run_program
+from .register_limits import Compiler, LimitsError
+from .toolchain import Toolchain
 
 # What an instruction can name: registers of each kind that a thread can have.
 NAMED_REGISTERS = 256
@@ -97,16 +98,16 @@ def parse(assembly: str) -> dict[int, tuple[int, int, int]]:
     return found
 
 
-def measure(hipcc: str, target: str, lanes: int, run: Run = run_program) -> dict[str, Any]:
+def measure(tools: Toolchain, target: str, lanes: int) -> dict[str, Any]:
     """What the compiler says of the series, ready for JSON, once it agrees with the rule.
 
-    Raises OccupancyError where it does not, LimitsError and OSError where it says nothing.
+    Raises OccupancyError where it does not, LimitsError where it says nothing.
     """
     rule = RULES[target, lanes]
     wave = ("-mwavefrontsize64",) if lanes == 64 and target.startswith("gfx1") else ()
-    compiler = Compiler(hipcc, target, run, wave)
     claims = series(rule)
-    found = parse(compiler.assembly("".join(kernel(number, *claim) for number, claim in enumerate(claims))))
+    kernels = "".join(kernel(number, *claim) for number, claim in enumerate(claims))
+    found = parse(Compiler(tools, target, wave).assembly(kernels))
     for number, claim in enumerate(claims):
         vgprs, agprs, waves = found.get(number, (0, 0, 0))
         if (vgprs, agprs) != claim:
@@ -115,7 +116,7 @@ def measure(hipcc: str, target: str, lanes: int, run: Run = run_program) -> dict
         if rule.waves(vgprs, agprs) != waves:
             raise OccupancyError(f"{target}, waves of {lanes}: with {vgprs} VGPRs and {agprs} AGPRs the compiler "
                                  f"counts {waves} waves, the rule {rule.waves(vgprs, agprs)}")
-    return {"target": target, "lanes": lanes, "compiler": compiler.version(), "kernels": len(claims)}
+    return {"target": target, "lanes": lanes, "compiler": tools.version, "kernels": len(claims)}
 
 
 def check(result: Mapping[str, Any]) -> None:

@@ -57,7 +57,6 @@ def _experiment_row(result: Result) -> list[str]:
 
 
 def target_page(target: str, results: Sequence[Result]) -> str:
-    """The page of a target: a row per experiment."""
     header = ["experiment", "kernels", "VGPRs", "with scratch", "scratch", "waves", "FMA share", "in the hot loop of"]
     return "\n\n".join([
         f"# {target}: what the compiler made of the experiments",
@@ -157,7 +156,6 @@ def _marks(number: int) -> dict[str, object]:
 
 
 def plot_registers(points: dict[str, list[tuple[int, int]]]) -> bytes:
-    """Waves per SIMD over VGPRs per thread, a mark per kernel."""
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=FIGURE_INCHES, layout="constrained")
         for number, (target, pairs) in enumerate(points.items()):

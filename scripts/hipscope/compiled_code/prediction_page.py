@@ -142,12 +142,6 @@ def ratios(pairs: Sequence[tuple[Entry, float]], key: str) -> list[float]:
     return [share / entry[key] for entry, share in pairs]
 
 
-def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """The lower one, the median and the upper one."""
-    lower, middle, upper = statistics.quantiles(values, n=4, method="inclusive")
-    return lower, middle, upper
-
-
 # --- The documents ------------------------------------------------------------------------------------
 
 ON_THE_H200 = "H200, measured / predicted"
@@ -191,7 +185,7 @@ def document_tables(entries: Sequence[Entry]) -> str:
         for name, some, keys in [(source, pairs, KEYS), *((name, some, KEYS[:1]) for name, some in of_units)]:
             for key, kind in zip(keys, ("bound", "in turn")) if len(some) > 1 else ():
                 values = ratios(some, key)
-                lower, middle, upper = quartiles(values)
+                lower, middle, upper = statistics.quantiles(values, n=4, method="inclusive")
                 held.append([name, kind, str(len(some)), f"{middle:.2f}", f"{lower:.2f} ... {upper:.2f}",
                              f"{min(values):.2f} ... {max(values):.2f}", _percent(median_error(some, key))])
     return markdown.table(["measured by", "predicted as", "kernels", "measured / predicted, median",
@@ -199,7 +193,6 @@ def document_tables(entries: Sequence[Entry]) -> str:
 
 
 def in_chinese(tables: str) -> str:
-    """The tables with Chinese headings and kinds."""
     for english, chinese in CHINESE.items():
         tables = re.sub(rf"(?<=\| ){re.escape(english)}(?= \|)", chinese, tables)
     return tables
@@ -260,7 +253,7 @@ def calibration_table(pairs: Sequence[tuple[Entry, float]]) -> str:
 
 
 def _spread(values: Sequence[float]) -> str:
-    lower, middle, upper = quartiles(values)
+    lower, middle, upper = statistics.quantiles(values, n=4, method="inclusive")
     return (f"median {middle:.2f}, half of them from {lower:.2f} to {upper:.2f}, all from {min(values):.2f} to "
             f"{max(values):.2f}")
 

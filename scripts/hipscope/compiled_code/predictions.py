@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -56,10 +57,10 @@ def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | 
     notes = kernel.notes
     loop = step.code if step.trips == 1 else []
     conflicts = known_conflicts(case, gpu)
-    estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
+    cycles = mca.cycles_of(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
     return _found(case, step, gpu, compiler, (kernel.function.info["NumVgprs"], notes.get(".agpr_count", 0)),
                   notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency, conflicts or NO_CONFLICTS),
-                  None if estimate is None else estimate.cycles, conflicts)
+                  cycles, conflicts)
 
 
 def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compiler: str
@@ -90,7 +91,8 @@ def of_listing(listing: str, usage: str, experiment: str, gpu: Gpu, compiler: st
     """The same of NVIDIA's code, as cuobjdump -sass lists it, and -res-usage what it takes."""
     functions = sass.read_functions(listing)
     resources = sass.read_resources(usage)
-    named = dict(zip(sass.demangled([function.name for function in functions]), functions))
+    names = sass.demangled([function.name for function in functions])
+    named = dict(zip((re.sub(r"> (?=>)", ">", name) for name in names), functions))
 
     def entry_of(case: Product, function: Function) -> Entry:
         step = product_step(function, sass.lane_macs, case.macs(), case.copies)

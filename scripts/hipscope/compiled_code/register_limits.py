@@ -13,11 +13,10 @@ Three questions, each asked of the real compiler:
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,7 @@ from hipscope.results import markdown as pages
 from hipscope.results import published as others
 
 from .experiments import made_by
-from .toolchain import environment
-
-Run = Callable[[Sequence[str], Mapping[str, str]], "subprocess.CompletedProcess[str]"]
+from .toolchain import Toolchain, environment
 
 # The launch bounds under which kernels claim registers; the last is what the sources publish.
 THREADS = (256, 512, 1024)
@@ -63,21 +60,15 @@ class LimitsError(Exception):
     """The compiler did not answer the question; the text says what it did."""
 
 
-def run_program(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end with these variables set."""
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True,
-                          errors="replace", stdin=subprocess.DEVNULL, check=False)
-
-
-def measure(hipcc: str, target: str, run: Run = run_program) -> dict[str, Any]:
-    """The limits of one target, ready for JSON. Raises LimitsError, and OSError without a compiler.
+def measure(tools: Toolchain, target: str) -> dict[str, Any]:
+    """The limits of one target, ready for JSON; raises LimitsError.
 
     `assembler` has, per letter of a register file, the `highest` index that assembles (None when not
     even the first does), the `next` register and the assembler's `message` about it. `kernel` has, per
     file and launch bound, the highest index that may be clobbered, and those under it that are
     `reserved`. `counts` has what the compiler counts for the highest one, declared and undeclared.
     """
-    compiler = Compiler(hipcc, target, run)
+    compiler = Compiler(tools, target)
     assembler = {file.letter: _assembler_limit(compiler, file) for file in FILES}
     kernel = []
     counts = []
@@ -88,27 +79,17 @@ def measure(hipcc: str, target: str, run: Run = run_program) -> dict[str, Any]:
         bounds = THREADS if file.letter == "v" else THREADS[-1:]
         kernel += [_kernel_limit(compiler, file, threads, highest) for threads in bounds]
         counts.append(_count(compiler, file, kernel[-1]))
-    return {"target": target, "compiler": compiler.version(), "assembler": assembler, "kernel": kernel,
+    return {"target": target, "compiler": tools.version, "assembler": assembler, "kernel": kernel,
             "counts": counts}
 
 
+@dataclass(frozen=True)
 class Compiler:
     """Compiles kernels for one target, without HIP's headers, which would take most of the time."""
 
-    def __init__(self, hipcc: str, target: str, run: Run, options: Sequence[str] = ()) -> None:
-        self._hipcc = hipcc
-        self._target = target
-        self._run = run
-        self._options = options
-
-    def version(self) -> str:
-        """One line: clang's version, and HIP's where it is said."""
-        said = self._call("--version").stdout
-        clang = re.search(r"^.*clang version.*$", said, re.MULTILINE)
-        if clang is None:
-            raise LimitsError(f"{self._hipcc} --version names no clang")
-        hip = re.search(r"^HIP version: (\S+)", said, re.MULTILINE)
-        return clang[0].strip() + (f", HIP {hip[1]}" if hip else "")
+    tools: Toolchain
+    target: str
+    options: tuple[str, ...] = ()
 
     def messages(self, kernels: str) -> dict[int, str]:
         """What the compiler says, on the way to machine code, of each line."""
@@ -119,23 +100,21 @@ class Compiler:
             path = Path(folder) / "kernels.s"
             done = self._compile(kernels, "-S", str(path))
             if done.returncode:
-                raise LimitsError(f"{self._target}: {done.stderr.strip()}")
+                raise LimitsError(f"{self.target}: {done.stderr.strip()}")
             return path.read_text(encoding="utf-8")
 
     def _compile(self, kernels: str, kind: str, output: str) -> subprocess.CompletedProcess[str]:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "kernels.hip"
             source.write_text(kernels, encoding="utf-8")
-            done = self._call("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O1",
-                              "-ferror-limit=0", f"--offload-arch={self._target}", *self._options, kind, str(source),
-                              "-o", output)
+            done = self.tools.processes.run(
+                [self.tools.hipcc, "-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O1",
+                 "-ferror-limit=0", f"--offload-arch={self.target}", *self.options, kind, str(source), "-o", output],
+                environment(self.target))
         # Errors that name no line are not about a register.
         if done.returncode and not parse_messages(done.stderr):
-            raise LimitsError(f"{self._target}: {done.stderr.strip() or 'no reason given'}")
+            raise LimitsError(f"{self.target}: {done.stderr.strip() or 'no reason given'}")
         return done
-
-    def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self._run([self._hipcc, *arguments], environment(self._target))
 
 
 def kernel_source(name: str, threads: int, statements: Sequence[str]) -> str:

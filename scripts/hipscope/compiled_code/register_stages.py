@@ -7,8 +7,9 @@ from typing import Any
 
 from hipscope.results import markdown
 from hipscope.results import published as others
+from hipscope.results.door import BadInput
 
-from .experiments import IsaError, target_order
+from .experiments import target_order
 
 EXPERIMENT = "register_pressure"
 # Each stage's name, as the binary and L have it, and the namespace of its kernel.
@@ -48,7 +49,6 @@ def published() -> dict[tuple[str, str, str], str]:
 
 
 def kernel_of(result: Result, stage: str) -> Mapping[str, Any] | None:
-    """The kernel of a stage, when the result has it."""
     begin = f"{PREFIX}{STAGES[stage]}::kernel<false"
     return next((kernel for kernel in result["kernels"] if kernel["name"].startswith(begin)), None)
 
@@ -61,7 +61,7 @@ def _table(folder: str, result: Result) -> str:
     for stage in STAGES:
         kernel = kernel_of(result, stage)
         if kernel is None:
-            raise IsaError(f"{folder}: the stage '{stage}' of {EXPERIMENT} has no kernel "
+            raise BadInput(f"{folder}: the stage '{stage}' of {EXPERIMENT} has no kernel "
                            f"{PREFIX}{STAGES[stage]}::kernel<false>.")
         rows.append([stage, *(str(kernel[key]) for _, key, _ in COLUMNS),
                      *(known.get((stage, target, str(metric)), "") for _, _, metric in shown)])
@@ -70,6 +70,6 @@ def _table(folder: str, result: Result) -> str:
 
 
 def text(results: Mapping[tuple[str, str], Result]) -> str:
-    """A table per target and compiler of which there is a result; raises IsaError where that lacks a stage's kernel."""
+    """A table per target and compiler of which there is a result; raises BadInput where that lacks a stage's kernel."""
     folders = sorted((folder for folder, name in results if name == EXPERIMENT), key=target_order)
     return "\n\n".join(f"### {folder}\n\n{_table(folder, results[folder, EXPERIMENT])}" for folder in folders)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from hipscope.results import door
+from hipscope.results.door import BadInput
 from hipscope.results.whole_file import write_together
 
 from . import occupancy
 from .assembly import CATEGORIES
-from .experiments import IsaError, made_by, target_order
+from .experiments import made_by, target_order
 
 SCHEMA_VERSION = 5
 SCHEMA = "isa-schema.json"
@@ -42,17 +43,6 @@ Result = dict[str, Any]
 Results = dict[tuple[str, str], Result]
 # The names of kernels by experiment.
 Names = dict[str, list[str]]
-
-
-def summary(kernel: dict[str, Any]) -> dict[str, Any]:
-    """What the files keep of a kernel's analysis: of its loops, how many there are and which one is hot."""
-    kept = {key: kernel[key] for key in KERNEL_COLUMNS if key != "loops"} | {"loops": len(kernel["loops"])}
-    hot = next((loop for loop in kernel["loops"] if loop["hot"]), None)
-    if hot is not None:
-        kept |= {"loop_instructions": hot["instructions"], **{kind: hot["mix"].get(kind, 0) for kind in CATEGORIES},
-                 "fma_share": hot["fma_share"], "loop_bytes": hot["bytes"],
-                 "mca_cycles": hot["mca"] and hot["mca"]["cycles"]}
-    return kept
 
 
 def compact_json(value: Any, indent: int = 0) -> str:
@@ -90,11 +80,11 @@ def names_of(results: Iterable[Result]) -> Names:
 
 
 def file_text(results: Mapping[str, Result], names: Names) -> str:
-    """The file of a target and a compiler, by experiment, with a row per kernel; raises IsaError."""
+    """The file of a target and a compiler, by experiment, with a row per kernel; raises BadInput."""
     compilers = {result["compiler"] for result in results.values()}
     flags = {result["flags"] for result in results.values()}
     if len(compilers) != 1 or len(flags) != 1:
-        raise IsaError(f"a file is by one compiler and its flags, not by {'; '.join(sorted(compilers | flags))}: make "
+        raise BadInput(f"a file is by one compiler and its flags, not by {'; '.join(sorted(compilers | flags))}: make "
                        "all experiments again, without --only.")
     head = {"schema_version": SCHEMA_VERSION, "target": next(iter(results.values()))["target"],
             "compiler": compilers.pop(), "flags": flags.pop(), "columns": [*KERNEL_COLUMNS, *LOOP_COLUMNS]}
@@ -111,16 +101,16 @@ def file_text(results: Mapping[str, Result], names: Names) -> str:
 
 
 def read_result(path: Path) -> dict[str, Result]:
-    """A valid file's results, by experiment; raises door.BadInput."""
+    """A valid file's results, by experiment; raises BadInput."""
     data = door.read_json(path, SCHEMA)
     try:
         name = made_by(data["target"], data["compiler"])
     except ValueError as error:
-        raise door.BadInput(f"{path}: {error}.") from error
+        raise BadInput(f"{path}: {error}.") from error
     if name != path.stem:
-        raise door.BadInput(f"{path} is for {data['target']}, by {data['compiler']}.")
+        raise BadInput(f"{path} is for {data['target']}, by {data['compiler']}.")
     if data["columns"] != [*KERNEL_COLUMNS, *LOOP_COLUMNS]:
-        raise door.BadInput(f"{path} has other columns than {', '.join(KERNEL_COLUMNS + LOOP_COLUMNS)}.")
+        raise BadInput(f"{path} has other columns than {', '.join(KERNEL_COLUMNS + LOOP_COLUMNS)}.")
     names = door.read_json(path.parent / NAMES_FILE, NAMES_SCHEMA)
     try:
         return {
@@ -132,7 +122,7 @@ def read_result(path: Path) -> dict[str, Result]:
             for experiment, found in data["experiments"].items()
         }
     except LookupError as error:
-        raise door.BadInput(f"{path} has kernels that {NAMES_FILE} does not name.") from error
+        raise BadInput(f"{path} has kernels that {NAMES_FILE} does not name.") from error
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -141,13 +131,12 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def read_folder(folder: Path) -> Results:
-    """All results in a folder; raises door.BadInput."""
     return {(path.stem, experiment): result for path in result_files(folder)
             for experiment, result in read_result(path).items()}
 
 
 def files_of(results: Results, order: Iterable[str]) -> dict[str, bytes]:
-    """The files that hold these results, by their names, with the experiments in this order; raises IsaError."""
+    """The files that hold these results, by their names, with the experiments in this order; raises BadInput."""
     places = {name: place for place, name in enumerate(order)}
     names = names_of(results.values())
     files = {NAMES_FILE: f"{compact_json(names)}\n".encode("utf-8")}
@@ -159,24 +148,24 @@ def files_of(results: Results, order: Iterable[str]) -> dict[str, bytes]:
 
 
 def _read_list(path: Path, schema: str) -> list[dict[str, Any]]:
-    """A file's entries, none when there is no file; raises door.BadInput."""
+    """A file's entries, none when there is no file; raises BadInput."""
     return door.read_json(path, schema) if path.exists() else []
 
 
 def read_limits(folder: Path) -> list[dict[str, Any]]:
-    """The register limits that are there, none when there is no file; raises door.BadInput."""
+    """The register limits that are there, none when there is no file; raises BadInput."""
     return _read_list(folder / LIMITS_FILE, LIMITS_SCHEMA)
 
 
 def read_occupancy(folder: Path) -> list[dict[str, Any]]:
-    """The occupancies that are there and as the rules say; raises door.BadInput."""
+    """The occupancies that are there and as the rules say; raises BadInput."""
     path = folder / OCCUPANCY_FILE
     found = _read_list(path, OCCUPANCY_SCHEMA)
     for entry in found:
         try:
             occupancy.check(entry)
         except occupancy.OccupancyError as error:
-            raise door.BadInput(f"{path}: {error}.") from error
+            raise BadInput(f"{path}: {error}.") from error
     return found
 
 
@@ -187,18 +176,18 @@ def with_kept(kept: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dic
 
 
 def make_folder(folder: Path) -> None:
-    """Makes the folder before anything is compiled for it; raises IsaError."""
+    """Makes the folder before anything is compiled for it; raises BadInput."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        raise IsaError(f"the folder {folder} cannot be written to: {error.strerror}.", 2) from error
+        raise BadInput(f"the folder {folder} cannot be written to: {error.strerror}.", 2) from error
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], is_all: bool) -> None:
     """Writes all files, by their path below `folder`, or none; where these are all, older pages and results go.
 
-    Raises IsaError.
+    Raises BadInput.
     """
     old = [*result_files(folder), *folder.glob("gfx*.md")] if is_all else []
     try:
@@ -206,7 +195,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], is_all: bool) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_together({**dict.fromkeys(old), **{folder / name: content for name, content in files.items()}})
     except OSError as error:
-        raise IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3) from error
+        raise BadInput(f"{error.filename or folder} cannot be written: {error.strerror}.", 3) from error
 
 
 def remove_if_empty(folder: Path) -> None:

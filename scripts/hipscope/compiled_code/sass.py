@@ -18,6 +18,7 @@ from .demand import UnknownStep, Wave
 from .gpus import Gpu
 from .prediction import Demand
 
+LONGEST_LISTING = 2**30  # bytes
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;  /* the low half of the encoding */, and the high half in a line of its own.
 _FUNCTION = re.compile(r"\s*Function : (\S+)")
 _INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+([^;]*?)\s*;")
@@ -87,8 +88,7 @@ def read_resources(usage: str) -> dict[str, tuple[int, int]]:
 def demangled(names: Sequence[str]) -> list[str]:
     """The names as C++ has them, without parameters and what does not tell them apart."""
     done = subprocess.run(["c++filt", "-p"], input="\n".join(names), capture_output=True, text=True, check=True)
-    return [line.replace("(anonymous namespace)::", "").replace("> >", ">>").replace("> >", ">>").removeprefix("void ")
-            for line in done.stdout.splitlines()]
+    return [line.replace("(anonymous namespace)::", "").removeprefix("void ") for line in done.stdout.splitlines()]
 
 
 def _bytes(name: str) -> int:
@@ -99,18 +99,45 @@ def _bytes(name: str) -> int:
     return int(widths[-1]) // 8 if widths else 4
 
 
-def lane_macs(text: str) -> float:
-    """Multiply-adds of a lane by an instruction; of one of matrices its part."""
+def _parts(text: str) -> tuple[str, ...]:
+    """Of an instruction: the four numbers, the name with modifiers and without, the operands."""
     found = _PARTS.match(text)
     if found is None:
         raise UnknownStep(f"'{text}' is no instruction")
-    name, operation = found[5], found[6]
+    return found.groups()
+
+
+def parts_of(text: str) -> tuple[str, str]:
+    """An instruction's name without modifiers, and its operands."""
+    _, operation, operands = _parts(text)[4:]
+    return operation, operands
+
+
+def lane_macs(text: str) -> float:
+    """Multiply-adds of a lane by an instruction; of one of matrices its part."""
+    name, operation, _ = _parts(text)[4:]
     if matrix := _MATRIX.match(name) or _OF_FOUR_WARPS.match(name):
         warps = 4 if operation == "HGMMA" else 1
         return int(matrix[1]) * int(matrix[2]) * int(matrix[3]) / 32 / warps
     if operation == "HFMA2" and ".MMA" not in name:
         return 2
     return float(operation in ("FFMA", "DFMA"))
+
+
+class Reuse:
+    """What FMAs keep of their operands for the next one (`.reuse`)."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, int] = {}
+
+    def clashes(self, operands: str) -> int:
+        """Registers that an FMA reads beyond one of each bank, even and odd; what was kept for it is not read."""
+        sources = [re.search(r"\bR(\d+)(\.reuse)?", part) for part in operands.split(",")[1:]]
+        registers = {place: int(source[1]) for place, source in enumerate(sources) if source}
+        banks = [number % 2 for number in {number for place, number in registers.items()
+                                           if self._kept.get(place) != number}]
+        self._kept = {place: int(source[1]) for place, source in enumerate(sources) if source and source[2]}
+        return max(0, max(banks.count(0), banks.count(1)) - 1)
 
 
 class _Warp(Wave):
@@ -122,22 +149,19 @@ class _Warp(Wave):
         # When the asynchronous products of each group in flight will be there.
         self._products = deque[float]()
         self._pipes = {"issue": 0.0}
-        self._kept: dict[int, int] = {}
+        self._reuse = Reuse()
 
     def _end_phase(self, demand: Demand) -> None:
         self._phase.vector, self._pipes = max(self._pipes.values()), {"issue": 0.0}
         super()._end_phase(demand)
 
     def _execute(self, text: str, demand: Demand) -> None:
-        found = _PARTS.match(text)
-        if found is None:
-            raise UnknownStep(f"'{text}' is no instruction")
-        stall, written, read, mask = map(int, found.groups()[:4])
-        name, operation, operands = found.groups()[4:]
+        *numbers, name, operation, operands = _parts(text)
+        stall, written, read, mask = map(int, numbers)
         waited = [self._scoreboards[number] for number in range(6) if mask >> number & 1]
         demand.waits += bool(waited)
         self._now = max(self._now, *waited) if waited else self._now
-        clashes = self._clashes(operands) if operation == "FFMA" else 0
+        clashes = self._reuse.clashes(operands) if operation == "FFMA" else 0
         self._pipes["issue"] += 1 + clashes
         begun, there = self._now, self._now + 20
         if operation in ("LDS", "STS", "LDSM", "LDG", "STG", "LDL", "STL", "LDGSTS"):
@@ -161,15 +185,6 @@ class _Warp(Wave):
         self._now += max(stall, 1) + clashes
         if operation == "BAR":
             self._end_phase(demand)
-
-    def _clashes(self, operands: str) -> int:
-        """Registers that an FMA reads beyond one of each bank, even and odd; what was kept for it is not read."""
-        sources = [re.search(r"\bR(\d+)(\.reuse)?", part) for part in operands.split(",")[1:]]
-        registers = {place: int(source[1]) for place, source in enumerate(sources) if source}
-        banks = [number % 2 for number in {number for place, number in registers.items()
-                                           if self._kept.get(place) != number}]
-        self._kept = {place: int(source[1]) for place, source in enumerate(sources) if source and source[2]}
-        return max(0, max(banks.count(0), banks.count(1)) - 1)
 
     def _arithmetic(self, text: str, name: str, demand: Demand) -> None:
         pipe = next(((pipe, cycles) for pipe, cycles, pattern in _PIPES if pattern.match(name)), None)

@@ -8,7 +8,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from .experiments import NO_COMPILER, REPOSITORY, Experiment, IsaError
+from hipscope.results.door import BadInput
+
+from .experiments import NO_COMPILER, REPOSITORY, Experiment
 from .processes import Processes
 
 # One of each family that Debian 12's hipcc compiles for, as in cmake/toolchain.cmake.
@@ -33,14 +35,14 @@ class Toolchain:
     cxxfilt: str
 
     def compile(self, source: Path, target: str, assembly: Path, *options: str) -> None:
-        """Compiles a source's device code to assembly; raises IsaError with the compiler's error."""
+        """Compiles a source's device code to assembly; raises BadInput with the compiler's error."""
         command = [self.hipcc, "-x", "hip", "--cuda-device-only", "-S", *FLAGS, f"--offload-arch={target}",
                    *options, str(source), "-o", str(assembly)]
         done = self.processes.run(command, environment(target))
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error:" in line]
             reason = errors[0] if errors else f"the compiler ended with status {done.returncode}"
-            raise IsaError(f"{source.name} does not compile for {target}: {reason.strip()}")
+            raise BadInput(f"{source.name} does not compile for {target}: {reason.strip()}")
 
     def encode(self, assembly: Path, target: str) -> str:
         """The assembly with each instruction's encoding after it."""
@@ -48,11 +50,11 @@ class Toolchain:
                                    "-preserve-comments", str(assembly)])
         if done.returncode:
             lines = done.stderr.splitlines() or ["no reason given"]
-            raise IsaError(f"{self.mc} does not assemble {assembly.name}: {lines[0]}")
+            raise BadInput(f"{self.mc} does not assemble {assembly.name}: {lines[0]}")
         return done.stdout
 
     def encoded(self, experiment: Experiment, target: str, scratch: Path) -> str:
-        """An experiment's assembly, as encode gives it; raises IsaError."""
+        """An experiment's assembly, as encode gives it; raises BadInput."""
         assembly = scratch / f"{experiment.name}.{target}.s"
         folders = ("-I", str(REPOSITORY / "include"), "-I", str(REPOSITORY / "src"))
         self.compile(REPOSITORY / experiment.source, target, assembly, *folders)
@@ -68,13 +70,12 @@ class Toolchain:
         return lines if done.returncode == 0 and len(lines) == len(symbols) else symbols
 
     def supports(self, target: str, scratch: Path) -> bool:
-        """Whether an empty kernel compiles for the target."""
         source, assembly = scratch / f"probe.{target}.hip", scratch / f"probe.{target}.s"
         source.write_text("__attribute__((global)) void probe() {}\n", encoding="utf-8")
         try:
             # HIP's headers take most of a second, and nothing of them is needed.
             self.compile(source, target, assembly, "-nogpuinc")
-        except IsaError:
+        except BadInput:
             return False
         return True
 
@@ -88,7 +89,7 @@ def _find_hipcc() -> str:
     rocm = Path(os.environ.get("ROCM_PATH", "/opt/rocm"))
     found = shutil.which("hipcc") or shutil.which("hipcc", path=str(rocm / "bin"))
     if found is None:
-        raise IsaError("there is no hipcc here (scripts/setup.sh installs it).", NO_COMPILER)
+        raise BadInput("there is no hipcc here (scripts/setup.sh installs it).", NO_COMPILER)
     return found
 
 
@@ -107,15 +108,15 @@ def _find_tool(name: str, major: str, installed: str) -> str:
 
 
 def find_toolchain(processes: Processes) -> Toolchain:
-    """The compiler and its tools; raises IsaError, of status 77, when there is none."""
+    """The compiler and its tools; raises BadInput, of status 77, when there is none."""
     hipcc = _find_hipcc()
     try:
         said = processes.run([hipcc, "--version"], environment(DEFAULT_TARGETS[0])).stdout
     except OSError as error:
-        raise IsaError(f"{hipcc} cannot be run: {error.strerror}.", NO_COMPILER) from error
+        raise BadInput(f"{hipcc} cannot be run: {error.strerror}.", NO_COMPILER) from error
     clang = re.search(r"^.*clang version (\d+)\S*", said, re.MULTILINE)
     if clang is None:
-        raise IsaError(f"{hipcc} --version names no clang.", NO_COMPILER)
+        raise BadInput(f"{hipcc} --version names no clang.", NO_COMPILER)
     hip = re.search(r"^HIP version: (\S+)", said, re.MULTILINE)
     installed = re.search(r"^InstalledDir: (.+)", said, re.MULTILINE)
     tools = {
@@ -124,7 +125,7 @@ def find_toolchain(processes: Processes) -> Toolchain:
     }
     for name in ("llvm-mc", "llvm-cxxfilt"):
         if not tools[name]:
-            raise IsaError(f"there is no {name} of LLVM {clang[1]} here (Debian: package llvm-{clang[1]}).",
+            raise BadInput(f"there is no {name} of LLVM {clang[1]} here (Debian: package llvm-{clang[1]}).",
                            NO_COMPILER)
     version = f"{clang[0].strip()}, HIP {hip[1]}" if hip else clang[0].strip()
     return Toolchain(processes, hipcc, version, tools["llvm-mc"], tools["llvm-mca"], tools["llvm-cxxfilt"])

@@ -43,13 +43,11 @@ def _measurement(name: str, written: list[Any]) -> Json:
 
 
 def _value(name: str, written: Any, units: dict[str, str]) -> Json:
-    """A value with its unit."""
     value, unit = written if isinstance(written, list) else (written, units[name])
     return {"name": name, "value": value, "unit": unit}
 
 
 def _check(what: str, written: int | list[int]) -> Json:
-    """A check with what it looked at."""
     checked, wrong = written if isinstance(written, list) else (written, 0)
     return {"what": what, "checked": checked, "wrong": wrong}
 

@@ -59,8 +59,6 @@ class Published:
 
 @dataclass(frozen=True)
 class Row:
-    """A point of a sweep."""
-
     label: str
     x: float
     measurements: Sequence[Measurement]
@@ -71,8 +69,6 @@ class Row:
 
 @dataclass(frozen=True)
 class Axis:
-    """What x is."""
-
     name: str
     unit: str
     scale: str
@@ -150,8 +146,6 @@ class Device:
 
 @dataclass(frozen=True)
 class Build:
-    """What the experiment was compiled with."""
-
     backend: str
     compiler: str
     flags: str
@@ -160,8 +154,6 @@ class Build:
 
 @dataclass(frozen=True)
 class Options:
-    """What the experiment was called with."""
-
     preset: str
     minimum_seconds: float
     noise: float
@@ -175,8 +167,6 @@ class Options:
 
 @dataclass(frozen=True)
 class Clock:
-    """The shader clock of the run."""
-
     shader_mhz: float | None
     highest_shader_mhz: float | None
     source: str
@@ -187,8 +177,6 @@ class Clock:
 
 @dataclass(frozen=True)
 class Verification:
-    """How many checks there were, and which failed."""
-
     checks: int
     failures: Sequence[str]
 

@@ -104,22 +104,21 @@ class _Compiler:
             return self._referred(schema["$ref"])
         named = schema.get("type", [])
         types = {one for name in ([named] if isinstance(named, str) else named) for one in TYPES[name]} or set(ANY)
-        steps: dict[type, list[Check]] = {one: [] for one in types}
-        for keyword, said in schema.items():
-            if keyword not in SILENT:
-                for of, step in self._steps(keyword, said, schema):
-                    for one in types & set(of):
-                        steps[one].append(step)
+        steps = [
+            (types.intersection(of), step)
+            for keyword, said in schema.items()
+            if keyword not in SILENT
+            for of, step in self._steps(keyword, said, schema)
+        ]
         wanted = " or ".join([named] if isinstance(named, str) else named)
-        single = {one: _all(found) for one, found in steps.items()}
 
         def check(value: Any) -> None:
-            try:
-                step = single[type(value)]
-            except KeyError:
-                raise Wrong(f"{_said(value)} is not of type {wanted}") from None
-            if step is not None:
-                step(value)
+            kind = type(value)
+            if kind not in types:
+                raise Wrong(f"{_said(value)} is not of type {wanted}")
+            for of, step in steps:
+                if kind in of:
+                    step(value)
 
         if schema.keys() <= {"type", "description", "minimum" if types <= set(NUMBERS) else "type"}:
             check.simple = types, schema.get("minimum")  # type: ignore[attr-defined]
@@ -190,17 +189,6 @@ class _Compiler:
                 raise
 
         return check
-
-
-def _all(checks: list[Check]) -> Check | None:
-    if len(checks) < 2:
-        return checks[0] if checks else None
-
-    def check(value: Any) -> None:
-        for one in checks:
-            one(value)
-
-    return check
 
 
 def _required(names: list[str]) -> Check:
