@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills in the table of rungs in docs/8-matrix-products.md: the stages of chapter 8's ladders, what each has of the
+"""Fills in the table of stages in docs/8-matrix-products.md: those of chapter 8's ladders, what each has of the
 peak, measured on an H200 and predicted of AMD's GPUs, where its checks run, and what it needs.
 
 Usage: stages.py [--check] FOLDER
@@ -70,7 +70,7 @@ Stage = dict[str, str]
 
 
 @dataclass
-class Rung:
+class Row:
     """A stage; where GPUs have it with different instructions, "MFMA, larger tile" and "WMMA of gfx11, larger tile",
     all of them."""
 
@@ -90,21 +90,21 @@ class Rung:
         return word if len(self.names) > 1 or not word else "yes"
 
 
-def rungs_of(stages: list[Stage]) -> list[Rung]:
+def rows_of(stages: list[Stage]) -> list[Row]:
     """In their order. A stage's instruction is what it needs, up to a semicolon, and its name begins with that."""
-    rungs: dict[tuple[str, bool], Rung] = {}
+    found: dict[tuple[str, bool], Row] = {}
     for stage in stages:
         name, (instruction, _, other) = stage["stage"], stage["needs"].partition("; ")
         by_instruction = instruction != "" and name.startswith(instruction) and ", " in name
         word, short = name.split(", ", 1) if by_instruction else ("yes", name)
-        rung = rungs.setdefault((short, instruction == ""), Rung(short))
-        rung.names.append(name)
-        rung.words |= {key: word for key, answer in stage.items() if answer == "yes"}
+        row = found.setdefault((short, instruction == ""), Row(short))
+        row.names.append(name)
+        row.words |= {key: word for key, answer in stage.items() if answer == "yes"}
         need = f"{instruction}, {other}" if other else instruction
         # Of one that others do by other means, its own alone.
-        if need and need not in rung.needs and (not by_instruction or rung.names[0] != short):
-            rung.needs.append(need)
-    return list(rungs.values())
+        if need and need not in row.needs and (not by_instruction or row.names[0] != short):
+            row.needs.append(need)
+    return list(found.values())
 
 
 def declared(ladder: str, folder: Path) -> list[Stage]:
@@ -165,7 +165,7 @@ def measured_of_bytes(ladder: str) -> dict[tuple[str, str, str], float]:
 
 
 def table(ladder: str, stages: list[Stage], words: dict[str, str]) -> str:
-    """Of a ladder's rungs."""
+    """Of a ladder's stages, those that differ by their instruction in one row."""
     head = list(stages[0])
     gpus = [key for key in head[2:] if not key.startswith("host")]
     entries = [
@@ -177,37 +177,37 @@ def table(ladder: str, stages: list[Stage], words: dict[str, str]) -> str:
     tested = prediction_page.on_the_h200(entries)
     measured = measured_of_bytes(ladder) if ladder in OF_BYTES else prediction_page.measured_shares()
 
-    def cell(rung: Rung, gpu: str) -> str:
-        word = rung.word(gpu)
+    def cell(row: Row, gpu: str) -> str:
+        word = row.word(gpu)
         if gpu == "sm_90":
-            share = next((measured[gpu, ladder, name] for name in rung.names if (gpu, ladder, name) in measured), None)
+            share = next((measured[gpu, ladder, name] for name in row.names if (gpu, ladder, name) in measured), None)
             said = "" if share is None else f"{100 * share:.1f} %"
         else:
-            entry = next((shown[name, gpu] for name in rung.names if (name, gpu) in shown), None)
+            entry = next((shown[name, gpu] for name in row.names if (name, gpu) in shown), None)
             said = prediction_page.share_cell(entry) if entry else ""
         return ", ".join(part for part in (words.get(word, word) if word != "yes" or not said else "", said) if part)
 
-    def checked_on(rung: Rung) -> str:
-        lanes = [key.split()[1] for key in head if key.startswith("host") and key in rung.words]
+    def checked_on(row: Row) -> str:
+        lanes = [key.split()[1] for key in head if key.startswith("host") and key in row.words]
         places = [f"{words.get('host', 'host')} {', '.join(lanes)}"] if lanes else []
-        places += [words.get("emulator", "emulator")] if "gfx90a" in rung.words else []
-        places += [words.get("code", "code")] if any(gpu.startswith("gfx") for gpu in rung.words) else []
-        return "; ".join((["H200"] if "sm_90" in rung.words else []) + places)
+        places += [words.get("emulator", "emulator")] if "gfx90a" in row.words else []
+        places += [words.get("code", "code")] if any(gpu.startswith("gfx") for gpu in row.words) else []
+        return "; ".join((["H200"] if "sm_90" in row.words else []) + places)
 
-    def ratio(rung: Rung) -> str:
-        of_rung = [entry for entry in entries if entry["row"] in rung.names]
-        told = [prediction_page.of_h200_cell(tested, entry) for entry in of_rung]
+    def ratio(row: Row) -> str:
+        of_row = [entry for entry in entries if entry["row"] in row.names]
+        told = [prediction_page.of_h200_cell(tested, entry) for entry in of_row]
         return words.get(told[0], told[0]) if told else ""
 
     rows = []
-    for rung in rungs_of(stages):
-        needs = words.get(" or ", " or ").join(words.get(need, need) for need in rung.needs)
+    for row in rows_of(stages):
+        needs = words.get(" or ", " or ").join(words.get(need, need) for need in row.needs)
         rows.append(
             [
-                f"`{ladder}` {markdown.text(rung.name())}",
-                *(markdown.text(cell(rung, gpu)) for gpu in gpus),
-                ratio(rung),
-                checked_on(rung),
+                f"`{ladder}` {markdown.text(row.name())}",
+                *(markdown.text(cell(row, gpu)) for gpu in gpus),
+                ratio(row),
+                checked_on(row),
                 markdown.text(needs),
             ]
         )

@@ -611,7 +611,7 @@ def test_what_failed_on_the_h200_is_not_shown() -> None:
     shown = prediction_page.survivors(entries)
     assert len(shown) < len(entries) and [entry for entry in shown if entry["target"] == "sm_90"] == [
         entry for entry in entries if entry["target"] == "sm_90"]
-    # What MFMA and mma.sync multiply alike is one rung.
+    # What MFMA and mma.sync multiply alike is one row.
     assert not prediction_page.holds(tested["hgemm", "operands from LDS", "matrix FP16"])
     text = prediction_page.page(entries, page.MADE_BY)
     of_amd = text[text.index("## gfx900-clang15"):text.index("## sm_90")]
@@ -644,7 +644,7 @@ def test_shares_without_conflicts_are_marked() -> None:
             assert prediction_page.share_cell(entry).endswith("%" if knows else " †")
 
 
-def rung_rows(document: str) -> list[dict[str, str]]:
+def stage_rows(document: str) -> list[dict[str, str]]:
     """Of the tables that stages.py makes, each row by its headings."""
     text = (synthetic.REPOSITORY / document).read_text(encoding="utf-8")
     lines = text[text.index(stages.BEGIN):text.index(stages.END)].splitlines()
@@ -654,8 +654,8 @@ def rung_rows(document: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("document", stages.DOCUMENTS)
-def test_the_table_of_rungs_says_why_a_gpu_has_none(document: str) -> None:
-    rows = rung_rows(document)
+def test_the_table_of_stages_says_why_a_gpu_has_none(document: str) -> None:
+    rows = stage_rows(document)
     assert len(rows) > 90
     for row in rows:
         *cells, tested, checked, needs = list(row.values())[1:]
@@ -665,8 +665,8 @@ def test_the_table_of_rungs_says_why_a_gpu_has_none(document: str) -> None:
             assert not any("%" in cell for cell in cells[1:]), row
 
 
-def test_a_rung_is_several_stages_that_differ_by_their_instruction() -> None:
-    found = stages.rungs_of([
+def test_a_row_is_several_stages_that_differ_by_their_instruction() -> None:
+    found = stages.rows_of([
         {"stage": "tiles", "needs": "", "sm_90": "yes", "gfx90a": "yes"},
         {"stage": "MFMA, tiles", "needs": "MFMA", "sm_90": "no", "gfx90a": "yes"},
         {"stage": "WMMA of gfx11, tiles", "needs": "WMMA", "sm_90": "no", "gfx90a": "no", "gfx1100": "yes"},
@@ -674,7 +674,7 @@ def test_a_rung_is_several_stages_that_differ_by_their_instruction() -> None:
         {"stage": "by size", "needs": "copies", "sm_90": "yes", "gfx90a": "no"},
         {"stage": "through registers, by size", "needs": "through registers", "sm_90": "no", "gfx90a": "yes"},
     ])
-    assert [(rung.name(), *map(rung.word, ("sm_90", "gfx90a", "gfx1100")), rung.needs) for rung in found] == [
+    assert [(row.name(), *map(row.word, ("sm_90", "gfx90a", "gfx1100")), row.needs) for row in found] == [
         ("tiles", "yes", "yes", "", []), ("tiles", "", "MFMA", "WMMA of gfx11", ["MFMA", "WMMA"]),
         ("MFMA, loads", "", "yes", "", ["MFMA, loads to LDS"]),
         ("by size", "yes", "through registers", "", ["copies"])]

@@ -83,7 +83,7 @@ def calibration(entries: Sequence[Entry], target: str) -> list[tuple[Entry, floa
 
 
 # Experiment, row and peak.
-Rung = tuple[str, str, str]
+Stage = tuple[str, str, str]
 _INSTRUCTION = re.compile(r"(?:mma\.sync|MFMA|WMMA)(?: of gfx\d+)?, ")
 # A prediction holds whose kernel came so near to its bound on the H200.
 HOLDS = 0.15
@@ -94,20 +94,20 @@ def holds(ratio: float) -> bool:
     return abs(1 / ratio - 1) <= HOLDS
 
 
-def rung_of(entry: Entry) -> Rung:
+def stage_of(entry: Entry) -> Stage:
     """What GPUs have in common, each with its own matrix instruction."""
     return entry["experiment"], _INSTRUCTION.sub("", entry["row"], count=1), entry["peak"]
 
 
-def on_the_h200(entries: Sequence[Entry]) -> dict[Rung, float]:
-    """By rung what was measured on the H200 over what was predicted as its bound."""
-    return {rung_of(entry): share / entry["predicted_share"] for entry, share in calibration(entries, "sm_90")}
+def on_the_h200(entries: Sequence[Entry]) -> dict[Stage, float]:
+    """By stage what was measured on the H200 over what was predicted as its bound."""
+    return {stage_of(entry): share / entry["predicted_share"] for entry, share in calibration(entries, "sm_90")}
 
 
 def survivors(entries: Sequence[Entry]) -> list[Entry]:
-    """The H200's, and of AMD's GPUs those whose rung holds there, or is not tested."""
+    """The H200's, and of AMD's GPUs those whose stage holds there, or is not tested."""
     tested = on_the_h200(entries)
-    return [entry for entry in entries if entry["target"] == "sm_90" or holds(tested.get(rung_of(entry), 1.0))]
+    return [entry for entry in entries if entry["target"] == "sm_90" or holds(tested.get(stage_of(entry), 1.0))]
 
 
 def by_unit(pairs: Sequence[tuple[Entry, float]]) -> dict[str, list[tuple[Entry, float]]]:
@@ -146,7 +146,7 @@ def ratios(pairs: Sequence[tuple[Entry, float]], key: str) -> list[float]:
 
 ON_THE_H200 = "H200, measured / predicted"
 UNTESTED = "untested"
-# The H200 has not this rung, but others by the same unit, whose median error is small enough.
+# The H200 has not this stage, but others by the same unit, whose median error is small enough.
 BY_UNIT = "by unit"
 # At a share whose kernel's conflicts in LDS's banks nobody has counted.
 NO_CONFLICTS_SIGN = "†"
@@ -154,12 +154,12 @@ NO_CONFLICTS_SENTENCE = (f"{NO_CONFLICTS_SIGN}: without conflicts in LDS's banks
                          "share may be less.")
 
 
-def of_h200_cell(tested: Mapping[Rung, float], entry: Entry) -> str:
-    """How near the rung came to its bound on the H200, if it has it; else what its unit's rungs say there."""
-    ratio = tested.get(rung_of(entry))
+def of_h200_cell(tested: Mapping[Stage, float], entry: Entry) -> str:
+    """How near the stage came to its bound on the H200, if it has it; else what its unit's stages say there."""
+    ratio = tested.get(stage_of(entry))
     if ratio is not None:
         return f"{ratio:.2f}"
-    of_unit = [abs(1 / ratio - 1) for rung, ratio in tested.items() if rung[2] == entry["peak"]]
+    of_unit = [abs(1 / ratio - 1) for stage, ratio in tested.items() if stage[2] == entry["peak"]]
     return BY_UNIT if of_unit and statistics.median(of_unit) <= HOLDS else UNTESTED
 
 
@@ -235,7 +235,7 @@ CODE_HEADER = ["experiment", "row", "FMA share", "LDS bytes/FMA", "memory bytes/
                "LDS bytes", "waves per SIMD", "waits", "llvm-mca"]
 
 
-def _time_table(entries: Sequence[Entry], tested: Mapping[Rung, float]) -> str:
+def _time_table(entries: Sequence[Entry], tested: Mapping[Stage, float]) -> str:
     rows = [[markdown.text(entry["row"]), *(f"{entry['times'][unit]:.0f}" for unit in UNITS), entry["bound"],
              entry["peak"], *(_percent(entry[key]) + sign_of(entry) for key in KEYS),
              f"{formats.significant(entry['predicted'])} {entry['unit']}",
@@ -259,24 +259,24 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _left_out(entries: Sequence[Entry]) -> str:
-    """How many predictions survive the test, and the rungs of those that do not."""
+    """How many predictions survive the test, and the stages of those that do not."""
     tested = on_the_h200(entries)
     of_amd = [entry for entry in entries if entry["target"] != "sm_90"]
     left = [entry for entry in survivors(entries) if entry["target"] != "sm_90"]
     told = Counter(of_h200_cell(tested, entry) for entry in left)
     of_a_unit, untested = told[BY_UNIT], told[UNTESTED]
-    rungs = dict.fromkeys(rung for rung in map(rung_of, of_amd) if not holds(tested.get(rung, 1.0)))
+    failed = dict.fromkeys(stage for stage in map(stage_of, of_amd) if not holds(tested.get(stage, 1.0)))
     names: dict[str, list[str]] = {}
-    for experiment, row, _ in rungs:
+    for experiment, row, _ in failed:
         names.setdefault(experiment, []).append(markdown.text(row))
-    stages = "; ".join(f"`{experiment}`: {', '.join(rows)}" for experiment, rows in names.items())
+    names_of = "; ".join(f"`{experiment}`: {', '.join(rows)}" for experiment, rows in names.items())
     return (
-        f"Of {len(of_amd)} predictions for AMD's GPUs {len(left) - untested - of_a_unit} are of rungs that are within "
+        f"Of {len(of_amd)} predictions for AMD's GPUs {len(left) - untested - of_a_unit} are of stages that are within "
         f"{100 * HOLDS:.0f} % of their bound on the H200, which the last column of their tables has. "
-        f"{len(of_amd) - len(left)} are of {len(rungs)} rungs that are not, mostly for conflicts in LDS's banks and "
-        f"for scratch; they are left out here ({stages}). {of_a_unit} hold {BY_UNIT}: the H200 lacks the rung, but the "
-        f"median error of those that it has by the same unit is no more than {100 * HOLDS:.0f} %. The other "
-        f"{untested} are {UNTESTED}: of units that the H200 has not, too, or whose rungs fail.")
+        f"{len(of_amd) - len(left)} are of {len(failed)} stages that are not, mostly for conflicts in LDS's banks and "
+        f"for scratch; they are left out here ({names_of}). {of_a_unit} hold {BY_UNIT}: the H200 lacks the stage, but "
+        f"the median error of those that it has by the same unit is no more than {100 * HOLDS:.0f} %. The other "
+        f"{untested} are {UNTESTED}: of units that the H200 has not, too, or whose stages fail.")
 
 
 def _calibration_part(entries: Sequence[Entry]) -> list[str]:
