@@ -31,7 +31,8 @@ MOST_CURVES = 120
 BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
 NOT_A_NUMBER = float("nan")
 
-Found = list[tuple[str, int, "array.array[float]"]]
+# The values of curves over one axis, each with the number of its GPU.
+Found = list[tuple[int, "array.array[float]"]]
 
 
 def _packed(kind: str, values: Iterable[float]) -> str:
@@ -46,48 +47,43 @@ def _quantiles(found: Found, length: int) -> list[str]:
     """The bands of many curves, one column per quantile."""
     bands: list[list[float]] = [[] for _ in BANDS]
     for index in range(length):
-        values = sorted(value for _, _, curve in found if not math.isnan(value := curve[index]))
+        values = sorted(value for _, curve in found if not math.isnan(value := curve[index]))
         for band, part in zip(bands, BANDS):
             band.append(values[round(part * (len(values) - 1))] if values else NOT_A_NUMBER)
     return [_packed("f", band) for band in bands]
 
 
-def _chosen(found: Found, numbers: dict[tuple[str, int], int], cards: Sequence[Card]) -> Found:
+def _chosen(found: Found, cards: Sequence[Card]) -> Found:
     """Those of many curves that are drawn one by one."""
     if len(found) <= MOST_CURVES:
         return found
-    bad = [one for one in found if cards[numbers[one[0], one[1]]].state in (FAIL, SUSPECT)][: MOST_CURVES // 2]
-    good = [one for one in found if cards[numbers[one[0], one[1]]].state not in (FAIL, SUSPECT)]
+    bad = [one for one in found if cards[one[0]].state in (FAIL, SUSPECT)][: MOST_CURVES // 2]
+    good = [one for one in found if cards[one[0]].state not in (FAIL, SUSPECT)]
     return [*good[:: max(1, len(good) // (MOST_CURVES - len(bad)))], *bad]
 
 
-def _curves(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> list[dict[str, Any]]:
-    numbers = {(card.node, card.slot): number for number, card in enumerate(fleet.cards)}
-    plots = []
-    for axis, stored in all_curves:
-        found = [one for one in stored if (one[0], one[1]) in numbers]
-        if not found:
-            continue
-        plots.append(
-            {
-                "name": axis.name,
-                "unit": axis.unit,
-                "x": axis.x_name,
-                "xUnit": axis.x_unit,
-                "log": axis.logarithmic,
-                "count": len(found),
-                "xs": list(axis.xs),
-                "bands": _quantiles(found, len(axis.xs)) if len(found) > MOST_CURVES else [],
-                "lines": [
-                    [numbers[node, slot], _packed("f", values)]
-                    for node, slot, values in _chosen(found, numbers, fleet.cards)
-                ],
-            }
-        )
-    return plots
+def _curves(fleet: Fleet) -> list[dict[str, Any]]:
+    by_axis: dict[Axis, Found] = {}
+    for number, card in enumerate(fleet.cards):
+        for curve in card.curves:
+            by_axis.setdefault(curve.axis, []).append((number, curve.values))
+    return [
+        {
+            "name": axis.name,
+            "unit": axis.unit,
+            "x": axis.x_name,
+            "xUnit": axis.x_unit,
+            "log": axis.logarithmic,
+            "count": len(found),
+            "xs": axis.xs,
+            "bands": _quantiles(found, len(axis.xs)) if len(found) > MOST_CURVES else [],
+            "lines": [[number, _packed("f", values)] for number, values in _chosen(found, fleet.cards)],
+        }
+        for axis, found in by_axis.items()
+    ]
 
 
-def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
+def _data(fleet: Fleet) -> str:
     """Everything that the script draws, in columns."""
     nodes = list(fleet.nodes)
     places = {name: number for number, name in enumerate(nodes)}
@@ -113,7 +109,7 @@ def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
             }
             for name, first, found in fleet.columns()
         ],
-        "curves": _curves(fleet, all_curves),
+        "curves": _curves(fleet),
     }
     # What would end the element, whatever a node's file holds.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
@@ -156,7 +152,7 @@ def _strips(fleet: Fleet) -> str:
     return "".join(parts)
 
 
-def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
+def make(fleet: Fleet) -> str:
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
     script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
     options = "".join(
@@ -179,7 +175,7 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
 <div id=curves></div>
 </main>
 <div id=tip role=status hidden></div>
-<script type="application/json" id=data>{_data(fleet, all_curves)}</script>
+<script type="application/json" id=data>{_data(fleet)}</script>
 <script>{script}</script>
 </body>
 </html>
