@@ -15,7 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -205,7 +204,6 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
         if not again:
             print(f"{name}: nothing of this node is to be measured again")
             return 0, {}
-    phases = (layout.TOGETHER,) if arguments.prolog else (layout.TOGETHER, layout.ALONE)
     return node.run(
         node.Job(
             binaries=find_binaries(arguments),
@@ -216,8 +214,7 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
             only=arguments.only,
             made_up=arguments.made_up_gpus,
             again=again,
-            phases=phases,
-            quiet=arguments.prolog,
+            is_prolog=arguments.prolog,
         )
     )
 
@@ -225,8 +222,8 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
 def prolog(arguments: argparse.Namespace) -> int:
     """Measures this node and prints one line, whatever happens."""
     try:
-        with tempfile.TemporaryDirectory(prefix="hipscope-prolog-", ignore_cleanup_errors=True) as scratch:
-            out = arguments.out or Path(scratch)
+        with node.scratch_folder() as scratch:
+            out = arguments.out or scratch
             if arguments.baseline:
                 from hipscope.fleet import gather
 

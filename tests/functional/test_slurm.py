@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -214,7 +215,7 @@ class Cluster:
 
     def kill_node(self, node: str, out: Path) -> None:
         """Ends everything of a node at once, as a power cut does."""
-        pid = json.loads((out / "nodes" / node / "running").read_text())["pid"]
+        pid = int(re.search(r"process (\d+)", (out / "nodes" / node / "running").read_text())[1])
         # Of the step's daemon, which is the parent, nobody is to hear any more.
         victims = [self.daemons[node].pid, int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])]
         for victim in [*victims, *descendants(pid), pid]:

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,8 +90,8 @@ class _Child:
         self.signal_group(signal.SIGTERM)
 
 
-def run_all(commands: Sequence[Command], limit_s: float, meanwhile: Callable[[], None] = lambda: None) -> list[Outcome]:
-    """Runs all at once and returns how each ended; what still runs is ended when `meanwhile` raises."""
+def run_all(commands: Sequence[Command], limit_s: float) -> list[Outcome]:
+    """Runs all at once and returns how each ended; what still runs is ended when a signal raises."""
     children: list[_Child] = []
     try:
         for command in commands:
@@ -101,7 +101,6 @@ def run_all(commands: Sequence[Command], limit_s: float, meanwhile: Callable[[],
                 child.look(limit_s)
             if all(child.outcome is not None for child in children):
                 return [child.outcome for child in children if child.outcome is not None]
-            meanwhile()
             time.sleep(PAUSE_S)
     except BaseException:
         _end_all(children)
