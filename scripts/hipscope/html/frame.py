@@ -42,12 +42,12 @@ def switch(mark: str, label: str, kind: str = "") -> str:
     )
 
 
-def switches(*fieldsets: tuple[str, Sequence[str]], more: str = "") -> str:
+def switches(*fieldsets: tuple[str, Sequence[str]]) -> str:
     """The bar above the page."""
     parts = "".join(
         f"<fieldset><legend>{title}</legend>{''.join(labels)}</fieldset>" for title, labels in fieldsets if labels
     )
-    return f'<div class=switches role=group aria-label="Show or hide">{parts}{more}</div>'
+    return f'<div class=switches role=group aria-label="Show or hide">{parts}</div>'
 
 
 def _contents(first: Sequence[tuple[str, str]], chapters: Sequence[tuple[str, list[str]]]) -> str:

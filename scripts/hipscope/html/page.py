@@ -1,10 +1,10 @@
-"""The page that compares a few devices, each with its own colour, columns and tables."""
+"""The page that compares devices, each with its own colour, columns and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import card_section, frame, html_text, many, roofline_section
+from . import card_section, frame, html_text, roofline_section
 from .chapters import in_chapters
 from .experiment_section import Content, section
 from .sources import Source
@@ -46,8 +46,6 @@ def _what_is_what(content: Content) -> str:
 
 def make_page(content: Content) -> str:
     """The page; the same content gives the same text."""
-    if len(content.devices) > many.MOST_DEVICES:
-        return many.make_page(content)
     names = {result.name for device in content.devices for result in device.results}
     names |= {figure["experiment"] for figure in content.figures}
     first = [
