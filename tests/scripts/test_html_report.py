@@ -16,7 +16,8 @@ import pytest
 import synthetic
 from pages import Page
 
-from hipscope.html import chapters, frame
+from hipscope.html import chapters
+from hipscope.html import page as html_page
 from hipscope.results import published
 
 HOSTILE = '<script>alert(1)</script> </style>]]> " \' &lt; --> \u202e ../../x `a` \n onload=alert(1) x="y 1²1'
@@ -326,9 +327,9 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("palette, ground", [(frame.LIGHT, "#ffffff"), (frame.DARK, "#14171b")])
+@pytest.mark.parametrize("palette, ground", [(html_page.LIGHT, "#ffffff"), (html_page.DARK, "#14171b")])
 def test_colours_stand_out(palette: tuple[str, ...], ground: str) -> None:
-    assert ground[:4] in (frame.FOLDER / "report.css").read_text(encoding="utf-8")
+    assert ground[:4] in (html_page.FOLDER / "report.css").read_text(encoding="utf-8")
     for colour in palette:
         low, high = sorted((luminance(colour), luminance(ground)))
         # What WCAG 2 asks of graphics.

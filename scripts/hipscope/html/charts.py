@@ -10,7 +10,7 @@ from typing import Any
 from hipscope.report.series import BYTE_UNITS, joined, wants_decades
 
 from . import html_text
-from .lines import Line, Plot
+from .lines import Plot
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).resolve().parent
@@ -41,21 +41,20 @@ def data(name: str, figures: Sequence[Json]) -> str:
     return f'<script type="application/json" data-name="{html_text.text(name)}">{text}</script>'
 
 
-def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
-    """A plot's rows once, and of each line (its mark, its kind) a list of values with None where it has none."""
+def figure(plot: Plot) -> Json:
+    """A plot's rows once, and of each line its mark, its kind, its name and its values, None where it has none."""
     axis = plot.sweep.axis
-    rows: dict[tuple[str, int, float], int] = {}
-    for _, _, line in drawn:
-        for point in line.points:
-            rows.setdefault((point.label, point.row, point.x), len(rows))
+    points = dict.fromkeys((one.label, one.row, one.x) for line in plot.lines for one in line.points)
+    rows = {point: place for place, point in enumerate(points)}
     # Of one device, the names of what is beside it say whose they are.
-    alone = len({mark for mark, kind, _ in drawn if kind != "published"}) == 1
+    alone = len({line.source.mark for line in plot.lines if not line.source.is_published}) == 1
     lines = []
-    for mark, kind, line in drawn:
+    for line in plot.lines:
         values: list[float | None] = [None] * len(rows)
         for point in line.points:
-            values[rows[(point.label, point.row, point.x)]] = float(f"{point.y:.{DIGITS}g}")
-        lines.append([mark, kind, line.companion if alone and line.companion else line.name, values])
+            values[rows[point.label, point.row, point.x]] = float(f"{point.y:.{DIGITS}g}")
+        name = line.companion if alone and line.companion else line.name
+        lines.append([line.source.mark, plot.kind(line), name, values])
     xs = [x for _, _, x in rows]
     by_x = {x: row for row, x in reversed(list(enumerate(xs)))}
     octaves = axis.scale == "logarithmic" and 0 < min(xs) < max(xs)
