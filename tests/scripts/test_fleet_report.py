@@ -95,7 +95,7 @@ def test_the_page_has_every_gpu_once(large: Path) -> None:
     assert "src=" not in page and "href=" not in page
     data = json.loads(re.search(r"id=data>(.*?)</script>", page, re.S)[1])  # type: ignore[index]
     assert len(data["uuid"]) == 160 and len(data["nodes"]) == 20
-    assert len(data["metrics"]) == page.count("<figure class=strip>") > 20
+    assert len(data["metrics"]) == page.count("<figure class=metric>") > 20
     # Of many curves a band is drawn, and lines of those that do not pass.
     for plot in data["curves"]:
         assert plot["count"] == 160 and len(plot["bands"]) == 5

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hipscope.html import html_text
+from hipscope.html import charts, html_text
 from hipscope.html.html_text import table, text
 
 from . import layout
@@ -83,7 +83,7 @@ def _curves(fleet: Fleet) -> list[dict[str, Any]]:
     ]
 
 
-def _data(fleet: Fleet) -> str:
+def _data(fleet: Fleet, curves: Sequence[dict[str, Any]]) -> str:
     """Everything that the script draws, in columns."""
     nodes = list(fleet.nodes)
     places = {name: number for number, name in enumerate(nodes)}
@@ -109,7 +109,7 @@ def _data(fleet: Fleet) -> str:
             }
             for name, first, found in fleet.columns()
         ],
-        "curves": _curves(fleet),
+        "curves": curves,
     }
     # What would end the element, whatever a node's file holds.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
@@ -139,22 +139,37 @@ def _bad(fleet: Fleet) -> str:
     return "\n".join(parts)
 
 
+def _figure(kind: str, number: int, name: str, said: str) -> str:
+    """The place of a strip or of curves, with what it shows in words."""
+    return (
+        f"<figure class={kind}><figcaption><b>{text(name)}</b> <small>{text(said)}</small></figcaption>"
+        f'<div class=drawn data-{kind}={number} data-said="{text(f"{name}: {said}")}"></div></figure>'
+    )
+
+
 def _strips(fleet: Fleet) -> str:
-    """A place for each strip, with what it shows in words."""
     parts = []
     for number, (name, first, found) in enumerate(fleet.columns()):
         values = [metric.value for metric in found if metric]
         said = f"{len(values)} GPUs, median {statistics.median(values):.5g} {first.unit}, {first.better} is better"
-        parts.append(
-            f"<figure class=strip><figcaption><b>{text(name)}</b> <small>{text(said)}</small></figcaption>"
-            f'<canvas data-metric={number} role=img aria-label="{text(f"{name}: {said}")}"></canvas></figure>'
+        parts.append(_figure("metric", number, name, said))
+    return "".join(parts)
+
+
+def _plots(curves: Sequence[dict[str, Any]]) -> str:
+    parts = []
+    for number, one in enumerate(curves):
+        lines = (
+            f", {len(one['lines'])} of them as lines, all in bands of 1 to 99 and 25 to 75 %" if one["bands"] else ""
         )
+        parts.append(_figure("curves", number, one["name"], f"{one['count']} GPUs, over {one['x']}{lines}"))
     return "".join(parts)
 
 
 def make(fleet: Fleet) -> str:
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
-    script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
+    script = charts.library() + (FOLDER / "fleet.js").read_text(encoding="utf-8")
+    curves = _curves(fleet)
     options = "".join(
         f"<option value={number}>{text(name)} ({count})" for number, (name, count) in enumerate(fleet.cohorts.items())
     )
@@ -172,10 +187,10 @@ def make(fleet: Fleet) -> str:
 {_strips(fleet)}
 <h2>Curves</h2>
 <p class=note><label><input id=relative type=checkbox> as difference from the median</label></p>
-<div id=curves></div>
+{_plots(curves)}
 </main>
 <div id=tip role=status hidden></div>
-<script type="application/json" id=data>{_data(fleet)}</script>
+<script type="application/json" id=data>{_data(fleet, curves)}</script>
 <script>{script}</script>
 </body>
 </html>

@@ -14,17 +14,15 @@ from .lines import Plot
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).resolve().parent
-# The charts' library is in the tree, for pages that need no network.
 LIBRARY = "Chart.js 4.6.1 (MIT License)"
 # What a chart shows of a number, and no file needs more of it.
 DIGITS = 5
 CURVES_HEIGHT, AXIS_HEIGHT, BAR_HEIGHT, LEGEND_HEIGHT = 290, 44, 20, 20
 
 
-def script() -> str:
-    """The page's script: the library, and what draws with it."""
-    library = (FOLDER / "chart.js" / "chart.umd.min.js").read_text(encoding="utf-8")
-    return library.partition("//# sourceMappingURL")[0] + (FOLDER / "charts.js").read_text(encoding="utf-8")
+def library() -> str:
+    """The charts' library, which is in the tree for pages that need no network."""
+    return (FOLDER / "chart.js" / "chart.umd.min.js").read_text(encoding="utf-8").partition("//# sourceMappingURL")[0]
 
 
 def data(name: str, figures: Sequence[Json]) -> str:

@@ -89,7 +89,7 @@ def make_page(content: Content) -> str:
         contents += f'<li><a href="#chapter-{number}">{title}</a><ul>{links}</ul>'
         experiments = "\n".join(section(content, name) for name in members)
         sections += f'<section id="chapter-{number}"><h2>{title}</h2>\n{experiments}\n</section>\n'
-    style, script = _styles(content.sources), charts.script()
+    style, script = _styles(content.sources), charts.library() + (FOLDER / "charts.js").read_text(encoding="utf-8")
     return f"""{html_text.head(", ".join(device.name for device in content.devices), style, script)}
 <header class=top><div><p class=brand>hipscope</p><h1>GPU microbenchmarks, device by device</h1></div>
 <button type=button id=theme hidden>Dark</button></header>
