@@ -16,7 +16,7 @@ from typing import Any
 from hipscope.results import door, formats, load
 from hipscope.results.door import BadInput
 
-from . import devices, layout
+from . import devices, layout, verdicts
 from .claim import claimed
 from .devices import Device
 from .layout import FleetError
@@ -26,7 +26,6 @@ from .tiers import TIERS, Step, Tier
 GOOD, WRONG, BROKEN, HUNG, STUCK = "good", "wrong", "broken", "hung", "stuck"
 # From bad to worse: a GPU is as bad as its worst run.
 SEVERITY = (GOOD, BROKEN, WRONG, HUNG, STUCK)
-AGAIN_TIMES = 3
 LONGEST_MESSAGE = 300
 
 
@@ -42,15 +41,13 @@ class Job:
     only: str = ""
     made_up: int | None = None
     again: frozenset[int] | None = None  # the GPUs that are measured again; None: this is the first time
-    is_prolog: bool = False  # all at work alone, and without a word
+    is_prolog: bool = False  # only what all GPUs do together, and without a word
 
 
 def site_job() -> str | None:
     """The number that the site's own engine gave this job."""
-    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_COMPLETION_INDEX"):
-        if os.environ.get(name):
-            return os.environ[name]
-    return None
+    names = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_COMPLETION_INDEX")
+    return next(filter(None, map(os.environ.get, names)), None)
 
 
 def chosen_steps(job: Job) -> Tier:
@@ -181,7 +178,7 @@ class NodeRun:
             self._measure_once(found, found, "")
         else:
             kept = [device for device in found if device.index in self.job.again]
-            for time_of in range(1, AGAIN_TIMES + 1):
+            for time_of in range(1, verdicts.TIMES_AGAIN + 1):
                 self._measure_once(found, kept, f"{layout.AGAIN}{time_of}/")
 
     def _measure_once(self, found: Sequence[Device], kept: Sequence[Device], prefix: str) -> None:
