@@ -197,15 +197,8 @@ def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
 def judge_node(folder: Path, name: str, path: Path) -> list[str]:
     """What is wrong with the GPUs of one node, by a baseline; raises BadInput."""
     baseline = read_baseline(path)
-    found = [
-        read_gpu(Place(name, index, place)) for index, place in layout.gpu_folders(layout.node_folder(folder, name))
-    ]
-    unread = [one.trouble for one in found if one.trouble]
-    if unread:
-        return unread
-    gpus = [one.gpu for one in found if one.gpu]
+    known = {name: nodes.read_nodes(folder, None)[name]}
+    fleet = gather(known, read_all(nodes.places(folder, known), 1), baseline)
     return [
-        f"{verdict.key.rpartition('/')[2]}: {verdict.cause}"
-        for verdict in verdicts.judge(gpus, baseline)
-        if verdict.status in (SUSPECT, FAIL)
+        f"{layout.gpu_name(card.slot)}: {card.verdict.cause}" for card in fleet.cards if card.state in (SUSPECT, FAIL)
     ]

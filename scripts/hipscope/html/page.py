@@ -26,8 +26,7 @@ def _styles(sources: Sequence[Source]) -> str:
     rules = [
         (FOLDER / "report.css").read_text(encoding="utf-8"),
         f":root{{{colours(LIGHT)}}}",
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{colours(DARK)}}}}}",
-        f":root[data-theme=dark]{{{colours(DARK)}}}",
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{colours(DARK)}}}}}",
     ]
     for mark in (source.mark for source in sources):
         rules.append(
@@ -91,8 +90,7 @@ def make_page(content: Content) -> str:
         sections += f'<section id="chapter-{number}"><h2>{title}</h2>\n{experiments}\n</section>\n'
     style, script = _styles(content.sources), charts.library() + (FOLDER / "charts.js").read_text(encoding="utf-8")
     return f"""{html_text.head(", ".join(device.name for device in content.devices), style, script)}
-<header class=top><div><p class=brand>hipscope</p><h1>GPU microbenchmarks, device by device</h1></div>
-<button type=button id=theme hidden>Dark</button></header>
+<header class=top><p class=brand>hipscope</p><h1>GPU microbenchmarks, device by device</h1></header>
 <div class=switches role=group aria-label="Show or hide">{_switches("Devices", content.devices)}\
 {_switches("Published", list(content.published.values()))}</div>
 <div class=page><nav class=contents aria-label=Contents><details open><summary>Contents</summary>
