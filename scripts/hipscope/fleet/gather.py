@@ -165,7 +165,7 @@ def gather(known: Mapping[str, Node], read: Mapping[tuple[str, int], Read], base
         if card.state in (SUSPECT, FAIL):
             known[card.node].worsen(card.state, f"gpu {card.slot}: {card.verdict.cause or card.state}")
         else:
-            known[card.node].state = nodes.worst([known[card.node].state, card.state])
+            known[card.node].state = verdicts.worst(known[card.node].state, card.state)
     groups = cohorts.form(list(gpus.values()), baseline)
     others = ", ".join(name for name, node in known.items() if not node.is_expected)
     unexpected = [f"not expected, but there: {others}"] if others else []

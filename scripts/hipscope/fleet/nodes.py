@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,18 +14,11 @@ from hipscope.results.door import BadInput
 
 from . import layout
 from .node import GOOD
-from .verdicts import FAIL, PASS, SUSPECT, UNJUDGED
+from .verdicts import FAIL, PASS, SUSPECT, worst
 
-# From good to bad.
-STATES = (PASS, UNJUDGED, SUSPECT, FAIL)
 NEVER = "never"
 
 Json = dict[str, Any]
-
-
-def worst(states: Sequence[str]) -> str:
-    """The worst of these states; pass without any."""
-    return max(states, key=STATES.index, default=PASS)
 
 
 class Place(NamedTuple):
@@ -49,7 +42,7 @@ class Node:
 
     def worsen(self, state: str, reason: str) -> None:
         """Gives the node this state unless it has a worse one, and a reason."""
-        self.state = worst([self.state, state])
+        self.state = worst(self.state, state)
         self.reasons.append(reason)
 
     @property
@@ -126,7 +119,7 @@ def _judge(node: Node, count: int | None) -> None:
         node.reasons.append(f"was interrupted {layout.counted(record['interruptions'], 'time')} and went on")
 
 
-def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | None]) -> None:
+def _compare_counts(nodes: Iterable[Node], expected: Mapping[str, int | None]) -> None:
     """A node with fewer GPUs than most has lost one."""
     finished = [node for node in nodes if node.status == layout.FINISHED]
     for usual, often in Counter(len(node.slots) for node in finished).most_common(1):

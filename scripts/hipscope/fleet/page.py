@@ -21,8 +21,7 @@ from hipscope.html.html_text import table, text
 from . import layout
 from .curves import Axis
 from .gather import Card, Fleet
-from .nodes import STATES
-from .verdicts import FAIL, PASS, SUSPECT
+from .verdicts import FAIL, PASS, STATES, SUSPECT
 
 FOLDER = Path(__file__).resolve().parent
 MOST_ROWS = 500

@@ -17,8 +17,7 @@ from hipscope.results import formats, markdown
 
 from . import expected, layout, nodes, page, verdicts
 from .gather import Card, Fleet, gather, read_all, read_baseline
-from .nodes import STATES
-from .verdicts import FAIL, PASS, SUSPECT, UNJUDGED
+from .verdicts import FAIL, PASS, STATES, SUSPECT, UNJUDGED
 
 CONFIRM_LIST = "confirm.txt"
 DIGITS = 6
