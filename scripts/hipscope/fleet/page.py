@@ -28,7 +28,6 @@ MOST_ROWS = 500
 # More curves than this become a band, with only this many drawn besides, first those of GPUs that do not pass.
 MOST_CURVES = 120
 BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
-NOT_A_NUMBER = float("nan")
 
 # The values of curves over one axis, each with the number of its GPU.
 Found = list[tuple[int, "array.array[float]"]]
@@ -48,7 +47,7 @@ def _quantiles(found: Found, length: int) -> list[str]:
     for index in range(length):
         values = sorted(value for _, curve in found if not math.isnan(value := curve[index]))
         for band, part in zip(bands, BANDS):
-            band.append(values[round(part * (len(values) - 1))] if values else NOT_A_NUMBER)
+            band.append(values[round(part * (len(values) - 1))] if values else math.nan)
     return [_packed("f", band) for band in bands]
 
 
@@ -84,18 +83,15 @@ def _curves(fleet: Fleet) -> list[dict[str, Any]]:
 
 def _data(fleet: Fleet, curves: Sequence[dict[str, Any]]) -> str:
     """Everything that the script draws, in columns."""
-    nodes = list(fleet.nodes)
-    places = {name: number for number, name in enumerate(nodes)}
-    groups = list(fleet.cohorts)
-    of_group = {name: number for number, name in enumerate(groups)}
+    nodes = {name: number for number, name in enumerate(fleet.nodes)}
+    groups = {name: number for number, name in enumerate(fleet.cohorts)}
     data = {
         "states": STATES,
-        "nodes": nodes,
-        "cohorts": groups,
-        "node": _packed("I", (places[card.node] for card in fleet.cards)),
+        "nodes": list(nodes),
+        "node": _packed("I", (nodes[card.node] for card in fleet.cards)),
         "slot": _packed("H", (card.slot for card in fleet.cards)),
         "state": _packed("B", (STATES.index(card.state) for card in fleet.cards)),
-        "cohort": _packed("H", (of_group.get(card.verdict.cohort, 0) for card in fleet.cards)),
+        "cohort": _packed("H", (groups.get(card.verdict.cohort, 0) for card in fleet.cards)),
         "uuid": [card.uuid for card in fleet.cards],
         "pci": [card.gpu.identity.slot if card.gpu else "" for card in fleet.cards],
         "cause": {str(number): one.verdict.cause for number, one in enumerate(fleet.cards) if one.verdict.cause},
@@ -103,8 +99,7 @@ def _data(fleet: Fleet, curves: Sequence[dict[str, Any]]) -> str:
             {
                 "name": name,
                 "unit": first.unit,
-                "better": first.better,
-                "values": _packed("f", (metric.value if metric else NOT_A_NUMBER for metric in found)),
+                "values": _packed("f", (metric.value if metric else math.nan for metric in found)),
             }
             for name, first, found in fleet.columns()
         ],
