@@ -260,9 +260,9 @@ def judge(gpus: Sequence[Gpu], baseline: dict[str, Any] | None = None) -> list[V
     return [verdicts[gpu.key] for gpu in gpus]
 
 
-def to_measure_again(verdicts: Sequence[Verdict], seed: int = 1) -> list[str]:
+def to_measure_again(verdicts: Sequence[Verdict]) -> list[str]:
     """The suspects, and as many controls taken at random from those that pass: their keys, mixed."""
-    numbers = random.Random(seed)
+    numbers = random.Random(1)
     suspects = [one.key for one in verdicts if one.status == SUSPECT]
     good = [one.key for one in verdicts if one.status == PASS]
     chosen = suspects + numbers.sample(good, min(len(suspects), len(good)))
