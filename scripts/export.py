@@ -22,7 +22,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         description="Write the results of a folder for other programs. csv: a line per number of every sweep, median, "
         "spread and derived values, in the units of the tables. prometheus: each parameter of the hardware card, for "
         "the textfile collector of Prometheus' node exporter. roofline: ceilings in FLOP/s and bytes/s and whole "
-        "kernels, as JSON. instructions: latency and reciprocal throughput of each, as llvm-mca has."
+        "kernels, as JSON."
     )
     parser.add_argument("format", choices=sorted(exports.FORMATS), help="what to write")
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="the results of a device")

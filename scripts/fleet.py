@@ -9,13 +9,13 @@ engine (srun, pdsh, Kubernetes) starts it on every node. `fleet.py report` makes
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,6 @@ STATUS = """exit status of run: 0 good, 1 a GPU computed a wrong value, hung or 
 3 device or output error (a full disk), 77 no device, 130 and 143 when interrupted.
 exit status of report: 0 all nodes and GPUs pass, 1 some fail, 2 bad usage or input that cannot be read,
 3 output that cannot be written. A suspect alone does not change it."""
-
-
-class Interrupted(BaseException):
-    """A signal asked to end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
 
 
 Option = dict[str, Any]
@@ -170,27 +162,19 @@ def own_name() -> str:
 
 def find_binaries(arguments: argparse.Namespace) -> Path:
     """The folder of the binaries; raises FleetError."""
-    if arguments.bin:
-        folder: Path = arguments.bin
-    elif arguments.build_dir:
-        folder = arguments.build_dir / "bin"
+    if arguments.bin or arguments.build_dir:
+        folder: Path = arguments.bin or arguments.build_dir / "bin"
     elif (ROOT / "experiments.txt").exists() and (ROOT / "bin").is_dir():
         folder = ROOT / "bin"
     else:
+        quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         try:
-            backend = subprocess.run(
-                [str(HERE / "detect_backend.sh")],
-                capture_output=True,
-                text=True,
-                check=True,
-                timeout=DETECTION_LIMIT_S,
-                stdin=subprocess.DEVNULL,
-            ).stdout.strip()
+            told = subprocess.check_output(HERE / "detect_backend.sh", text=True, timeout=DETECTION_LIMIT_S, **quiet)
         except (OSError, subprocess.SubprocessError) as error:
             raise FleetError(
                 "which backend this node has cannot be told; name the folder of the binaries by --bin."
             ) from error
-        folder = ROOT / "build" / backend / "bin"
+        folder = ROOT / "build" / told.strip() / "bin"
     if not folder.is_dir():
         raise FleetError(f"there is no folder of binaries {folder}; build, or name one by --bin.")
     return folder.resolve()
@@ -205,7 +189,6 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
         if not again:
             print(f"{name}: nothing of this node is to be measured again")
             return 0, {}
-    phases = (layout.TOGETHER,) if arguments.prolog else (layout.TOGETHER, layout.ALONE)
     return node.run(
         node.Job(
             binaries=find_binaries(arguments),
@@ -216,8 +199,7 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
             only=arguments.only,
             made_up=arguments.made_up_gpus,
             again=again,
-            phases=phases,
-            quiet=arguments.prolog,
+            is_prolog=arguments.prolog,
         )
     )
 
@@ -225,8 +207,8 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
 def prolog(arguments: argparse.Namespace) -> int:
     """Measures this node and prints one line, whatever happens."""
     try:
-        with tempfile.TemporaryDirectory(prefix="hipscope-prolog-", ignore_cleanup_errors=True) as scratch:
-            out = arguments.out or Path(scratch)
+        with node.scratch_folder() as scratch:
+            out = arguments.out or scratch
             if arguments.baseline:
                 from hipscope.fleet import gather
 
@@ -247,7 +229,9 @@ def end(number: int, _: Any) -> None:
     """A signal ends what was started, says in node.json that it was interrupted, and only then the program."""
     for each in ending.SIGNALS:
         signal.signal(each, signal.SIG_IGN)
-    raise Interrupted(number)
+    with contextlib.suppress(OSError):
+        os.write(sys.stderr.fileno(), b"fleet.py: interrupted; what was measured by then is kept.\n")
+    raise SystemExit(128 + number)
 
 
 @ending.in_a_sentence("fleet.py", bad_input=2, not_written=3)
@@ -264,11 +248,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         return report.report(parsed.folder, parsed.out or parsed.folder, parsed.expect, parsed.baseline, parsed.jobs)
     ending.on_signals(end)
-    try:
-        return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
-    except Interrupted as interrupted:
-        print("fleet.py: interrupted; what was measured by then is kept.", file=sys.stderr)
-        return 128 + interrupted.number
+    return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
 
 
 if __name__ == "__main__":

@@ -54,16 +54,6 @@ def test_roofline_has_ceilings_in_base_units() -> None:
     assert {one["name"] for one in told["kernels"]} > {"reduction", "batchnorm"}
 
 
-def test_instructions_have_latency_and_reciprocal_throughput(tmp_path: Path) -> None:
-    rows = [row("FP32 add", 1.0, 1e-6, 64.0, "lanes/cycle/CU"), row("FP32 divide", 2.0, 1e-6, None, "lanes/cycle/CU")]
-    for one, latency in zip(rows, (4.0, None)):
-        one["values"].append({"name": "latency", "value": latency, "unit": "cycles"})
-    write(tmp_path, result("ilp_tlp", sweeps=[sweep("instructions", rows)]))
-    told = export("instructions", tmp_path).stdout.splitlines()
-    assert told[-2].split(None, 2) == ["4.00", "0.500", "FP32 add"]
-    assert told[-1].split(None, 2) == ["-", "-", "FP32 divide"]
-
-
 def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
     assert export("csv", STORED, "--out", tmp_path / "all.csv").returncode == 0
     assert (tmp_path / "all.csv").read_text(encoding="utf-8") == export("csv", STORED).stdout
@@ -74,7 +64,6 @@ def test_it_is_written_whole_to_a_file(tmp_path: Path) -> None:
     [
         (("csv", "nothing"), 2, "there is no folder nothing."),
         (("prometheus", "{host}"), 2, "nothing is inferred of a CPU, so there is no parameter to export."),
-        (("instructions", "{host}"), 2, "no result tells instructions: "),
         (("roofline", "{host}"), 2, "no result tells a ceiling: "),
         (("csv", "{host}", "--out", "/nowhere/all.csv"), 1, "/nowhere/all.csv cannot be written: "),
     ],

@@ -8,15 +8,13 @@ from typing import Any
 import made_fleet
 import pytest
 from test_fleet_report import report
-from test_html_in_browser import DESKTOP, PHONE, show
+from test_html_in_browser import DESKTOP, PHONE, draw, point_at, show, webdriver
 
 pytestmark = pytest.mark.slow
 
-# Where the first strip has drawn the GPU of a number.
-PLACE = """const canvas = document.querySelector('canvas'), box = canvas.getBoundingClientRect();
-const dot = drawn.get(canvas).dots.find(one => one.gpu === arguments[0]);
-return [box.left + dot.x, box.top + dot.y]"""
-PAINTED = """const canvas = document.querySelectorAll('canvas')[arguments[0]];
+# Where in a strip the GPU of a number is.
+PLACE = "return charts.get(arguments[0]).data.datasets[0].data.findIndex(one => one.gpu === arguments[1])"
+PAINTED = """const {canvas} = charts.get(arguments[0]);
 return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(one => one > 0)"""
 
 
@@ -37,32 +35,19 @@ def test_no_error_and_no_overflow(browser: Any, page: Path, size: tuple[int, int
     show(browser, page, size, scheme)
     width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert inner == size[0] and width <= size[0]
-    last = browser.execute_script("return document.querySelectorAll('canvas').length") - 1
-    for number in (0, last):
-        browser.execute_script("document.querySelectorAll('canvas')[arguments[0]].scrollIntoView()", number)
-        browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 100))")
-        assert browser.execute_script(PAINTED, number)
+    for number in (0, -1):
+        assert browser.execute_script(PAINTED, draw(browser, number))
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-
-
-def move(browser: Any, kind: str, x: float, y: float) -> None:
-    browser.execute_cdp_cmd(
-        "Input.dispatchMouseEvent",
-        {"type": kind, "x": x, "y": y, "button": "none" if kind == "mouseMoved" else "left", "clickCount": 1},
-    )
 
 
 def test_a_dot_tells_its_gpu_and_is_marked(browser: Any, page: Path) -> None:
     show(browser, page, DESKTOP, "light")
-    browser.execute_script("document.querySelector('canvas').scrollIntoView({block: 'center'})")
-    browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 100))")
-    x, y = browser.execute_script(PLACE, 5)
-    move(browser, "mouseMoved", x, y)
+    strip = draw(browser)
+    point_at(browser, strip, 0, browser.execute_script(PLACE, strip, 5))
     said = browser.find_element("id", "tip").text.split("\n")
     assert said[0] == "node0003, GPU 1: suspect" and said[1].startswith("GPU-node0003-1, ")
     assert said[-1].startswith("FMA loop: ") and said[-1].endswith(" % of the median)")
-    for kind in ("mousePressed", "mouseReleased"):
-        move(browser, kind, x, y)
+    webdriver.ActionChains(browser).click().perform()
     assert browser.execute_script("return [...marked]") == [5]
     browser.find_element("id", "search").send_keys("node0002")
     assert browser.execute_script("return [2, 3, 4, 5].map(isMarked)") == [True, True, False, True]

@@ -6,7 +6,6 @@ import functools
 import json
 import re
 import shutil
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 import synthetic
 from conftest import call
 
-from hipscope.fleet import curves, expected, layout, nodes, store
+from hipscope.fleet import curves, expected, layout, nodes
 from hipscope.results import formats, load
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
@@ -96,7 +95,7 @@ def test_the_page_has_every_gpu_once(large: Path) -> None:
     assert "src=" not in page and "href=" not in page
     data = json.loads(re.search(r"id=data>(.*?)</script>", page, re.S)[1])  # type: ignore[index]
     assert len(data["uuid"]) == 160 and len(data["nodes"]) == 20
-    assert len(data["metrics"]) == page.count("<figure class=strip>") > 20
+    assert len(data["metrics"]) == page.count("<figure class=metric>") > 20
     # Of many curves a band is drawn, and lines of those that do not pass.
     for plot in data["curves"]:
         assert plot["count"] == 160 and len(plot["bands"]) == 5
@@ -111,28 +110,6 @@ def test_all_that_is_kept_follows_its_schema(large: Path) -> None:
     assert len(files) == 2 + len(made_fleet.TEMPLATES)
     for file in files:
         load.check_file(file)
-
-
-def test_a_second_report_reads_only_what_is_new(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setattr(
-        store,
-        "read_all",
-        lambda places, jobs: ([seen.append(place.node) for place in places], map(store.read_gpu, places))[1],
-    )
-    known = nodes.read_nodes(large, None)
-    base = store.Store(large / store.FILE)
-    try:
-        assert base.update(list(nodes.places(large, known)), 1) == {} and seen == []
-        change(large, "node0007", ended="2026-01-01T00:00:31Z")
-        assert base.update(list(nodes.places(large, nodes.read_nodes(large, None))), 1) == {}
-        assert seen == ["node0007"] * 8
-        assert len(base.gpus) == 160
-    finally:
-        base.close()
-    with sqlite3.connect(large / store.FILE) as asked:
-        slowest = asked.execute("select node, slot from figures where name = 'memory read' order by value").fetchall()
-    assert len(slowest) == 160 and slowest[0] == ("node0020", 0)
 
 
 def test_suspects_that_are_confirmed_fail(large: Path, tmp_path: Path) -> None:

@@ -118,26 +118,6 @@ def test_page(tmp_path: Path) -> None:
     assert "CPU times" not in page and "FAILED" not in page and "<details>" not in page
 
 
-def test_plot_is_xml_with_the_published_series(tmp_path: Path) -> None:
-    plain = synthetic.result()
-    synthetic.write(tmp_path / "a", plain)
-    for row in plain["sweeps"][0]["rows"]:
-        row["published"] = [synthetic.published(77.0)]
-    synthetic.write(tmp_path / "b", plain)
-    for row in plain["sweeps"][0]["rows"]:
-        row["published"] = [synthetic.published(77.0, unit="FLOP/s")]
-    synthetic.write(tmp_path / "c", plain)
-    texts = {}
-    for name in "abc":
-        page_of(tmp_path / name)
-        texts[name] = (tmp_path / name / "plots" / "copy_rate-sizes.svg").read_text()
-        ElementTree.fromstring(texts[name])
-    assert "#d55e00" in texts["b"] and "legend_1" in texts["b"]
-    # Another unit is no series of the same plot, and one series needs no legend.
-    for name in "ac":
-        assert "#d55e00" not in texts[name] and "legend_1" not in texts[name]
-
-
 def test_a_plot_has_its_texts_as_they_were(tmp_path: Path) -> None:
     names = ("1.23456 x  2", 'a "b" & <c> 5.000', "M 1.00 L 2.00 z", 'naïve \'style="x"\' id="y"')
     rows = [synthetic.row(name, x, 1.0, 5.0) for x, name in enumerate(names)]
@@ -173,9 +153,10 @@ def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, obj
     return synthetic.sweep("engine", rows, axis={"name": "pair", "unit": "", "scale": "linear"})
 
 
-def fields_of(plot: Path) -> list[str]:
+def fields_of(folder: Path) -> list[str]:
     """The colours of a heat map's fields, row by row."""
-    text = plot.read_text()
+    text = (folder / "plots" / "copy_rate-engine.svg").read_text()
+    ElementTree.fromstring(text)
     colours = dict(re.findall(r"\.(s\d+)\{fill: (#[0-9a-f]{6}); stroke: #ffffff", text))
     paths = re.findall(r'<path d="M ?([0-9.]+) ([0-9.]+)[^"]*"[^>]*class="(s\d+)"', text)
     fields = [(x, y, colours[style]) for x, y, style in paths if style in colours]
@@ -185,30 +166,18 @@ def fields_of(plot: Path) -> list[str]:
 def test_pairs_of_devices_are_a_matrix_and_a_heat_map(tmp_path: Path) -> None:
     sweep = pairs(4, lambda start, end: 2000.0 if start == end else 310.5 if (start, end) == (2, 1) else 400.0)
     page = page_with(tmp_path, sweep)
-    assert "| from, to | 0 | 1 | 2 | 3 |" in page
-    assert "| **2** | 400 | 310.5 | 2000 | 400 |" in page
-    plot = tmp_path / "plots" / "copy_rate-engine.svg"
-    ElementTree.fromstring(plot.read_text())
-    assert "310.5" in plot.read_text()
-    fields = fields_of(plot)
+    assert "| from, to | 0 | 1 | 2 | 3 |" in page and "| **2** | 400 | 310.5 | 2000 | 400 |" in page
+    fields = fields_of(tmp_path)
     assert len(fields) == 16
     # A device's own memory is no link; the slow link stands out of the others, which are alike.
     assert [fields[5 * device] for device in range(4)] == 4 * ["#eeeeee"]
-    assert fields.count(fields[9]) == 1
-    assert fields.count(fields[1]) == 11
-
-
-def test_one_device_and_a_pair_that_was_not_measured(tmp_path: Path) -> None:
-    assert "from, to" not in page_with(tmp_path / "one", pairs(1, lambda start, end: 400.0))
+    assert fields.count(fields[9]) == 1 and fields.count(fields[1]) == 11
+    # A pair that was not measured has no field, one device no matrix, and links that hardly differ one colour.
     sweep = pairs(3, lambda start, end: None if (start, end) == (0, 2) else 400.0)
-    assert "| **0** | 400 | 400 | - |" in page_with(tmp_path, sweep)
-    assert len(fields_of(tmp_path / "plots" / "copy_rate-engine.svg")) == 8
-
-
-def test_links_that_are_alike_are_of_one_colour(tmp_path: Path) -> None:
-    sweep = pairs(2, lambda start, end: 400.0 + start)
-    page_with(tmp_path, sweep)
-    red = [int(field[1:3], 16) for field in fields_of(tmp_path / "plots" / "copy_rate-engine.svg")[1:3]]
+    assert "| **0** | 400 | 400 | - |" in page_with(tmp_path, sweep) and len(fields_of(tmp_path)) == 8
+    assert "from, to" not in page_with(tmp_path / "one", pairs(1, lambda start, end: 400.0))
+    page_with(tmp_path, pairs(2, lambda start, end: 400.0 + start))
+    red = [int(field[1:3], 16) for field in fields_of(tmp_path)[1:3]]
     assert abs(red[0] - red[1]) < 16
 
 
@@ -233,11 +202,11 @@ def with_rows(*rows: tuple[str, float, float | None], **changes: Any) -> Json:
     return synthetic.sweep("s", [synthetic.row(label, x, 1.0, rate) for label, x, rate in rows], **changes)
 
 
-def published_zero(*figures: float) -> Json:
+def beside(*figures: float, **changes: Any) -> Json:
     """A logarithmic curve beside published figures, of which one may be 0, rounded."""
     sweep = with_rows(("1", 1, 3.0), ("10", 10, 30.0), ("100", 100, 300.0))
     for row, figure in zip(sweep["rows"], figures):
-        row["published"] = [synthetic.published(figure)]
+        row["published"] = [synthetic.published(figure, **changes)]
     return sweep
 
 
@@ -260,13 +229,16 @@ def functions(scale: str) -> Json:
         # The ticks of decades, and those of a linear axis from 0 on.
         (functions("logarithmic"), [">large sin<", ">100<"], [">0<"]),
         (functions("linear"), [">large sin<", ">0<", ">2000<"], []),
-        (published_zero(0.0, 20.0), ["#d55e00", ">5<"], [">250<"]),
-        (published_zero(50.0, 20.0), ["#d55e00", ">5<"], [">250<"]),
+        (beside(0.0, 20.0), ["#d55e00", "legend_1", ">5<"], [">250<"]),
+        (beside(50.0, 20.0), ["#d55e00", "legend_1", ">5<"], [">250<"]),
+        # Another unit is no series of the same plot, and one series needs no legend.
+        (beside(50.0, 20.0, unit="FLOP/s"), [">5<"], ["#d55e00", "legend_1"]),
     ],
 )
 def test_what_a_plot_says(tmp_path: Path, sweep: Json, there: list[str], absent: list[str]) -> None:
     page_with(tmp_path, {**sweep, "name": "s"})
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
+    ElementTree.fromstring(text)
     assert [part for part in there if part not in text] == [part for part in absent if part in text] == []
 
 
@@ -406,17 +378,17 @@ def test_of_a_very_long_curve_a_page_has_the_rows_that_tell_its_shape(tmp_path: 
     assert f"<summary>{part}<" in page
 
 
-def test_host_times_are_called_cpu_times(tmp_path: Path) -> None:
-    page = page_with(tmp_path, backend="host", scaled=True)
-    assert page.index("These times are CPU times") < page.index("| Architecture |")
-    assert "scaled down" in page
-
-
-def test_failed_verification_is_said(tmp_path: Path) -> None:
+def test_host_times_and_failed_verifications_are_said(tmp_path: Path) -> None:
     verification = {"checks": 6, "failures": ["sizes, 1 KiB: 3 of 1024 wrong"]}
-    page = page_with(tmp_path, status="failed", verification=verification)
-    assert "**FAILED** (1 of 6 checks)" in page
-    assert "A verification FAILED" in page and "- sizes, 1 KiB: 3 of 1024 wrong" in page
+    page = page_with(tmp_path, backend="host", scaled=True, status="failed", verification=verification)
+    assert page.index("These times are CPU times") < page.index("| Architecture |")
+    for part in (
+        "scaled down",
+        "**FAILED** (1 of 6 checks)",
+        "A verification FAILED",
+        "- sizes, 1 KiB: 3 of 1024 wrong",
+    ):
+        assert part in page
 
 
 def test_a_bad_folder_leaves_the_good_one_as_it_was(tmp_path: Path) -> None:
@@ -427,18 +399,6 @@ def test_a_bad_folder_leaves_the_good_one_as_it_was(tmp_path: Path) -> None:
     for other in (synthetic.result("other", backend="host"), another):
         synthetic.write(bad, other)
         one_sentence(report(good.parent, bad), "other.json is of another device or backend than")
+    one_sentence(report(good.parent, tmp_path), "holds no result")
+    one_sentence(report(good.parent, tmp_path / "missing"), "there is no folder")
     assert os.listdir(good.parent) == ["copy_rate.json"] and len(os.listdir(bad)) == 2
-
-
-def test_folders_without_results(tmp_path: Path) -> None:
-    one_sentence(report(tmp_path), "holds no result")
-    one_sentence(report(tmp_path / "missing"), "there is no folder")
-
-
-def test_check(tmp_path: Path) -> None:
-    good = synthetic.write(tmp_path, synthetic.result())
-    assert report("--check", good).stdout == "1 valid, 0 invalid\n"
-    (tmp_path / "bad.json").write_text("{}")
-    done = report("--check", tmp_path)
-    assert (done.returncode, done.stdout) == (1, "1 valid, 1 invalid\n")
-    assert sorted(os.listdir(tmp_path)) == ["bad.json", "copy_rate.json"]

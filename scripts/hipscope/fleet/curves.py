@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +25,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curve:
-    """The values over an axis; None where there is none."""
+    """The values over an axis; NaN where there is none."""
 
     axis: Axis
-    values: tuple[float | None, ...]
+    values: array.array[float]
 
 
 # Experiment and sweep, with the value that is drawn.
@@ -92,7 +94,7 @@ def curves_of(data: dict[str, Any]) -> Iterator[Curve]:
                     axis["scale"] == "logarithmic",
                     tuple(point[0] for point in points),
                 ),
-                tuple(point[1] for point in points),
+                array.array("f", [math.nan if value is None else value for _, value, _ in points]),
             )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +28,10 @@ class Device:
     environment: dict[str, str]
 
 
-def _ask(binary: Path, option: str, scratch: Path, meanwhile: Callable[[], None]) -> tuple[int, str]:
+def _ask(binary: Path, option: str, scratch: Path) -> tuple[int, str]:
     """The exit status of a binary and what it prints; raises FleetError."""
     output, log = scratch / "asked.txt", scratch / "asked.err"
-    outcome = run_all([Command([str(binary), option], log, dict(os.environ), output)], LISTING_LIMIT_S, meanwhile)[0]
+    outcome = run_all([Command([str(binary), option], log, dict(os.environ), output)], LISTING_LIMIT_S)[0]
     if outcome.timed_out:
         raise FleetError(
             f"{binary} {option} did not answer within {LISTING_LIMIT_S:g} s; a GPU or its driver hangs.", 3
@@ -45,9 +44,9 @@ def _ask(binary: Path, option: str, scratch: Path, meanwhile: Callable[[], None]
     return outcome.status, output.read_text(encoding="utf-8", errors="replace")
 
 
-def version_of(binary: Path, scratch: Path, meanwhile: Callable[[], None]) -> tuple[str, str]:
+def version_of(binary: Path, scratch: Path) -> tuple[str, str]:
     """What a binary says of its version, and its backend; raises FleetError."""
-    _, said = _ask(binary, "--version", scratch, meanwhile)
+    _, said = _ask(binary, "--version", scratch)
     match = re.search(r"\bbackend (amd|nvidia|host)\b", said)
     if not match:
         raise FleetError(f"{binary} --version names no backend.")
@@ -65,11 +64,9 @@ def _hidden(backend: str, index: int, count: int) -> tuple[tuple[str, ...], dict
     return ("--device", "0"), {variable: names[index].strip()}
 
 
-def find_devices(
-    binary: Path, backend: str, made_up: int | None, scratch: Path, meanwhile: Callable[[], None]
-) -> list[Device]:
+def find_devices(binary: Path, backend: str, made_up: int | None, scratch: Path) -> list[Device]:
     """All GPUs of the node; on the host backend as many made-up ones as asked for; raises FleetError."""
-    status, said = _ask(binary, "--devices", scratch, meanwhile)
+    status, said = _ask(binary, "--devices", scratch)
     lines = [line.split("\t") for line in said.splitlines() if line.strip()]
     if status == NO_DEVICE or not lines:
         raise FleetError("the binaries find no GPU on this node.", NO_DEVICE)

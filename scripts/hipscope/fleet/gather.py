@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,44 @@ from typing import Any
 from hipscope.results import door, formats
 from hipscope.results.door import BadInput
 
-from . import cohorts, layout, nodes, store, verdicts
+from . import cohorts, curves, layout, metrics, nodes, verdicts
+from .curves import Curve
 from .metrics import Gpu, Metric
-from .nodes import Node
+from .nodes import Node, Place
 from .verdicts import FAIL, PASS, SUSPECT, Verdict
 
 WORDS = {FAIL: "Failed", SUSPECT: "Suspect"}
+# How many GPUs a process reads at a time.
+CHUNK = 16
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a GPU's folder holds; `trouble` says why it cannot be read, or is empty."""
+
+    gpu: Gpu | None = None
+    curves: Sequence[Curve] = ()
+    trouble: str = ""
+
+
+def read_gpu(place: Place) -> Read:
+    try:
+        results = metrics.read(place.folder)
+        if not results.all:
+            raise BadInput(f"{place.folder} holds no result.")
+        again = [metrics.read(folder) for folder in sorted(place.folder.glob(f"{layout.AGAIN}*"))]
+    except BadInput as error:
+        return Read(trouble=f"its results cannot be read: {error}")
+    gpu = metrics.of_results(f"{place.node}/{layout.gpu_name(place.slot)}", place.node, results, again)
+    return Read(gpu, curves.collect(results))
+
+
+def read_all(places: Iterable[Place], jobs: int) -> dict[tuple[str, int], Read]:
+    """What many GPUs' folders hold, read in several processes, by node and index."""
+    places = list(places)
+    with ProcessPoolExecutor(jobs) as pool:
+        read = pool.map(read_gpu, places, chunksize=CHUNK)
+    return {(place.node, place.slot): one for place, one in zip(places, read)}
 
 
 @dataclass
@@ -25,6 +58,7 @@ class Card:
     node: str
     slot: int
     gpu: Gpu | None
+    curves: Sequence[Curve]
     verdict: Verdict
 
     @property
@@ -104,10 +138,10 @@ def read_baseline(path: Path | None) -> dict[str, Any] | None:
     return baseline
 
 
-def _card(node: Node, slot: int, gpu: Gpu | None, verdict: Verdict | None, unread: str) -> Card:
+def _card(node: Node, slot: int, read: Read, verdict: Verdict | None) -> Card:
     """What the node and the statistics say of one GPU, the worse of both."""
     said = verdict or Verdict(f"{node.name}/{layout.gpu_name(slot)}", FAIL, "")
-    trouble = nodes.trouble_of(node, slot) or unread or ("" if gpu else "no results")
+    trouble = nodes.trouble_of(node, slot) or read.trouble or ("" if read.gpu else "no results")
     if trouble:
         kind, _, rest = trouble.partition(": ")
         said.status = FAIL
@@ -115,31 +149,23 @@ def _card(node: Node, slot: int, gpu: Gpu | None, verdict: Verdict | None, unrea
         if said.cause != "wrong values":
             said.cause = "; ".join(filter(None, [kind, said.cause]))
             said.sentences.insert(0, rest or trouble)
-    return Card(node.name, slot, gpu, said)
+    return Card(node.name, slot, read.gpu, read.curves, said)
 
 
-def gather(
-    known: Mapping[str, Node],
-    gpus: Mapping[tuple[str, int], Gpu],
-    unread: Mapping[tuple[str, int], str],
-    baseline: dict[str, Any] | None,
-) -> Fleet:
+def gather(known: Mapping[str, Node], read: Mapping[tuple[str, int], Read], baseline: dict[str, Any] | None) -> Fleet:
     """Judges all GPUs and, by them, the nodes."""
-    found = verdicts.judge(list(gpus.values()), baseline)
-    said = dict(zip(gpus, found))
-    slots = sorted(
-        {*gpus, *unread, *((name, slot) for name, node in known.items() for slot in node.slots)},
-        key=lambda key: (formats.by_number(key[0]), key[1]),
+    gpus = {place: one.gpu for place, one in read.items() if one.gpu}
+    said = dict(zip(gpus, verdicts.judge(list(gpus.values()), baseline)))
+    places = sorted(
+        {*read, *((name, slot) for name, node in known.items() for slot in node.slots)},
+        key=lambda place: (formats.by_number(place[0]), place[1]),
     )
-    cards = [
-        _card(known[name], slot, gpus.get((name, slot)), said.get((name, slot)), unread.get((name, slot), ""))
-        for name, slot in slots
-    ]
+    cards = [_card(known[place[0]], place[1], read.get(place, Read()), said.get(place)) for place in places]
     for card in cards:
         if card.state in (SUSPECT, FAIL):
             known[card.node].worsen(card.state, f"gpu {card.slot}: {card.verdict.cause or card.state}")
         else:
-            known[card.node].state = nodes.worst([known[card.node].state, card.state])
+            known[card.node].state = verdicts.worst(known[card.node].state, card.state)
     groups = cohorts.form(list(gpus.values()), baseline)
     others = ", ".join(name for name, node in known.items() if not node.is_expected)
     unexpected = [f"not expected, but there: {others}"] if others else []
@@ -171,15 +197,8 @@ def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
 def judge_node(folder: Path, name: str, path: Path) -> list[str]:
     """What is wrong with the GPUs of one node, by a baseline; raises BadInput."""
     baseline = read_baseline(path)
-    place = layout.node_folder(folder, name)
-    gpus = []
-    for gpu_folder in layout.gpu_folders(place):
-        read = store.read_gpu(store.Place(name, layout.gpu_index(gpu_folder.name) or 0, gpu_folder, ""))
-        if read.gpu is None:
-            return [f"{gpu_folder.name}: {read.trouble}"]
-        gpus.append(read.gpu)
+    known = {name: nodes.read_nodes(folder, None)[name]}
+    fleet = gather(known, read_all(nodes.places(folder, known), 1), baseline)
     return [
-        f"{verdict.key.rpartition('/')[2]}: {verdict.cause}"
-        for verdict in verdicts.judge(gpus, baseline)
-        if verdict.status in (SUSPECT, FAIL)
+        f"{layout.gpu_name(card.slot)}: {card.verdict.cause}" for card in fleet.cards if card.state in (SUSPECT, FAIL)
     ]

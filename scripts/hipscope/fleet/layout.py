@@ -5,7 +5,7 @@ FOLDER/nodes/NODE/gpu-0/together/EXPERIMENT.json     measured with all GPUs of t
 FOLDER/nodes/NODE/gpu-0/alone/EXPERIMENT.json        measured with the others idle
 FOLDER/nodes/NODE/confirm.json                       the same as node.json, of the measurements below
 FOLDER/nodes/NODE/gpu-0/again-1/together/...         both once more, of a suspect or of a control (1, 2, 3)
-FOLDER/fleet.sqlite, fleet.json, fleet.md, ...       what `fleet.py report` makes
+FOLDER/fleet.json, fleet.md, fleet.html, ...         what `fleet.py report` makes
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import errno
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +57,10 @@ def gpu_name(index: int) -> str:
     return f"gpu-{index}"
 
 
-def gpu_index(name: str) -> int | None:
-    """The index of the GPU whose folder has this name; None if it is no GPU's."""
-    match = re.fullmatch(r"gpu-(\d{1,4})", name)
-    return int(match[1]) if match else None
-
-
-def gpu_folders(node: Path) -> Iterator[Path]:
-    """The GPUs' folders in that of a node, by index; raises BadInput."""
-    found = [(gpu_index(entry.name), Path(entry.path)) for entry in door.entries(node) if entry.is_dir()]
-    yield from (path for _, path in sorted((index, path) for index, path in found if index is not None))
+def gpu_folders(node: Path) -> list[tuple[int, Path]]:
+    """The GPUs' folders in that of a node, with their indices and by them; raises BadInput."""
+    folders = [Path(entry.path) for entry in door.entries(node) if entry.is_dir()]
+    return sorted((int(match[1]), path) for path in folders if (match := re.fullmatch(r"gpu-(\d{1,4})", path.name)))
 
 
 def _status(error: OSError) -> int:
@@ -79,7 +73,7 @@ def write_json(path: Path, data: Any) -> None:
     write_files({path: (json.dumps(data, indent=1) + "\n").encode("utf-8")})
 
 
-def write_files(files: Mapping[Path, bytes | Path | None]) -> None:
+def write_files(files: Mapping[Path, bytes | None]) -> None:
     """Does what write_together says; raises FleetError."""
     try:
         write_together(files)

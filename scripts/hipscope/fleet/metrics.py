@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hipscope.compare.many import QUARTILES_TO_DEVIATION
 from hipscope.results import load
-from hipscope.results.door import BadInput
 
-from .layout import AGAIN, ALONE, TOGETHER
+from .layout import ALONE, TOGETHER
 
 Json = dict[str, Any]
 
@@ -55,8 +54,8 @@ class Metric:
 class Identity:
     """Which GPU it is, and what it is set to; "" where it is not told.
 
-    `key` is unlike any other's: the UUID, else host and slot, else the folder's name. `slot` is the PCI
-    address, else the index.
+    `key` is unlike any other's: its node and its index there, since a UUID may be told twice, or not at all. `slot` is
+    the PCI address, else the index.
     """
 
     key: str
@@ -100,23 +99,6 @@ class Gpu:
     def key(self) -> str:
         """What no other GPU of the fleet is called."""
         return self.identity.key
-
-
-def from_json(stored: Json) -> Gpu:
-    """The GPU that was stored by asdict."""
-
-    def metrics(of: Json) -> dict[str, Metric]:
-        return {name: Metric(**one) for name, one in of.items()}
-
-    told = stored["telemetry"]
-    telemetry: dict[str, Any] = {**told, "throttle_reasons": tuple(told["throttle_reasons"])}
-    return Gpu(
-        Identity(**stored["identity"]),
-        metrics(stored["metrics"]),
-        Telemetry(**telemetry),
-        list(stored["failures"]),
-        [metrics(one) for one in stored["again"]],
-    )
 
 
 @dataclass(frozen=True)
@@ -225,15 +207,14 @@ def metrics_of(data: Json) -> dict[str, Metric]:
     return found
 
 
-def identity_of(data: Json, folder_name: str) -> Identity:
+def identity_of(data: Json, key: str, node: str) -> Identity:
     device = data["device"]
-    uuid, host, cap = device.get("uuid", ""), device.get("host", ""), device.get("power_cap_w")
-    slot = device.get("pci_address", str(device["index"]))
+    cap = device.get("power_cap_w")
     return Identity(
-        key=uuid or (f"{host}:{slot}" if host else folder_name),
-        uuid=uuid,
-        host=host,
-        slot=slot,
+        key,
+        uuid=device.get("uuid", ""),
+        host=node,
+        slot=device.get("pci_address", str(device["index"])),
         model=device["name"],
         driver=device["driver"],
         firmware=device.get("vbios", ""),
@@ -279,52 +260,35 @@ def _link(link: Json) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _metrics(results: Iterable[Json]) -> dict[str, Metric]:
-    return {name: metric for data in results for name, metric in metrics_of(data).items()}
-
-
 @dataclass(frozen=True)
 class Results:
     """The results of a GPU, each parsed once: with the node's others at work, and alone."""
 
-    folder: Path
     together: list[Json]
     alone: list[Json]
 
+    @property
+    def all(self) -> list[Json]:
+        return [*self.together, *self.alone]
+
 
 def read(folder: Path) -> Results:
-    """The contents of a GPU's folder, beside each other or as layout.py has them; raises BadInput."""
-    results = Results(folder, read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE))
-    if not results.together and not results.alone:
-        raise BadInput(f"{folder} holds no result.")
-    return results
+    """The results in a folder as layout.py has it; raises BadInput."""
+    return Results(*([load.document(path) for path in load.result_paths(folder / one)] for one in (TOGETHER, ALONE)))
 
 
-def read_results(folder: Path) -> list[Json]:
-    """The results in a folder, by name; raises BadInput."""
-    return [load.document(path) for path in load.result_paths(folder)]
+def _metrics(results: Results) -> dict[str, Metric]:
+    together = {name: metric for data in results.together for name, metric in metrics_of(data).items()}
+    alone = {name + ALONE_OF: metric for data in results.alone for name, metric in metrics_of(data).items()}
+    return together | alone
 
 
-def of_results(results: Results) -> Gpu:
-    """The GPU that these results are of, with what `again-*` beside them holds; raises BadInput."""
-    folder, all_of_them = results.folder, [*results.together, *results.alone]
-    gpu = Gpu(
-        identity_of(all_of_them[0], folder.name),
-        _metrics(results.together),
-        telemetry_of(all_of_them),
-        [failure for data in all_of_them for failure in wrong_values(data)],
+def of_results(key: str, node: str, first: Results, again: Sequence[Results] = ()) -> Gpu:
+    """The GPU that these results are of, and those of when it was measured again."""
+    return Gpu(
+        identity_of(first.all[0], key, node),
+        _metrics(first),
+        telemetry_of(first.all),
+        [failure for one in (first, *again) for data in one.all for failure in wrong_values(data)],
+        [_metrics(one) for one in again],
     )
-    gpu.metrics.update({name + ALONE_OF: one for name, one in _metrics(results.alone).items()})
-    for later in sorted(folder.glob(f"{AGAIN}*")):
-        beside, with_others, with_none = map(read_results, (later, later / TOGETHER, later / ALONE))
-        # Each is confirmed as it was measured first; where the two ways are not kept apart, by what there is.
-        both = _metrics(beside)
-        metrics, alone = {**both, **_metrics(with_others)}, {**both, **_metrics(with_none)}
-        found = {
-            name: (alone if name.endswith(ALONE_OF) else metrics).get(name.removesuffix(ALONE_OF))
-            for name in gpu.metrics
-        }
-        gpu.again.append({name: one for name, one in found.items() if one})
-        for data in (*beside, *with_others, *with_none):
-            gpu.failures.extend(wrong_values(data))
-    return gpu

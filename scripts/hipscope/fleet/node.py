@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from typing import Any
 from hipscope.results import door, formats, load
 from hipscope.results.door import BadInput
 
-from . import devices, layout
-from .claim import Claim
+from . import devices, layout, verdicts
+from .claim import claimed
 from .devices import Device
 from .layout import FleetError
 from .processes import Command, Outcome, run_all
@@ -25,7 +26,6 @@ from .tiers import TIERS, Step, Tier
 GOOD, WRONG, BROKEN, HUNG, STUCK = "good", "wrong", "broken", "hung", "stuck"
 # From bad to worse: a GPU is as bad as its worst run.
 SEVERITY = (GOOD, BROKEN, WRONG, HUNG, STUCK)
-AGAIN_TIMES = 3
 LONGEST_MESSAGE = 300
 
 
@@ -41,25 +41,22 @@ class Job:
     only: str = ""
     made_up: int | None = None
     again: frozenset[int] | None = None  # the GPUs that are measured again; None: this is the first time
-    phases: tuple[str, ...] = (layout.TOGETHER, layout.ALONE)
-    quiet: bool = False
+    is_prolog: bool = False  # only what all GPUs do together, and without a word
 
 
 def site_job() -> str | None:
     """The number that the site's own engine gave this job."""
-    for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_COMPLETION_INDEX"):
-        if os.environ.get(name):
-            return os.environ[name]
-    return None
+    names = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_COMPLETION_INDEX")
+    return next(filter(None, map(os.environ.get, names)), None)
 
 
 def chosen_steps(job: Job) -> Tier:
     """The tier's steps, less those that --only leaves out; raises FleetError."""
     tier = TIERS[job.tier]
-    together = tuple(step for step in tier.together if re.search(job.only, step.experiment))
-    alone = tuple(step for step in tier.alone if re.search(job.only, step.experiment))
-    if layout.ALONE not in job.phases:
-        alone = ()
+    together, alone = (
+        tuple(step for step in steps if re.search(job.only, step.experiment))
+        for steps in (tier.together, () if job.is_prolog else tier.alone)
+    )
     if not together and not alone:
         raise FleetError(
             f"--only {job.only} leaves nothing of the tier {job.tier}, which has "
@@ -74,34 +71,28 @@ def chosen_steps(job: Job) -> Tier:
     return Tier(together, alone, tier.limit_s)
 
 
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder on the node's own disk, which goes at the end; raises FleetError."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="hipscope-fleet-"))
+    except OSError as error:
+        raise FleetError(f"no temporary folder can be made on this node: {error.strerror}.", 3) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class NodeRun:
     """The run on this node; what it finds out stands in `record`, which node.json holds."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.tier = chosen_steps(job)
-        self.folder = layout.node_folder(job.out, job.node)
-        first = job.again is None
-        self.path = self.folder / (layout.NODE_FILE if first else layout.CONFIRM_FILE)
-        layout.make_folder(self.folder)
-        self.record: dict[str, Any] = {}
-        self.claim = Claim(self.folder, site_job())
-        self.scratch = Path()
-        try:
-            self._begin()
-            self.scratch = Path(tempfile.mkdtemp(prefix="hipscope-fleet-"))
-        except OSError as error:
-            self.claim.release()
-            raise FleetError(f"no temporary folder can be made on this node: {error.strerror}.", 3) from error
-        except BaseException:
-            self.claim.release()
-            raise
-
-    def _begin(self) -> None:
+    def __init__(self, job: Job, tier: Tier, folder: Path, scratch: Path) -> None:
         """Writes the node's file, or goes on with that of a run that did not end; raises FleetError."""
-        job = self.job
+        self.job, self.tier, self.folder, self.scratch = job, tier, folder, scratch
+        self.path = folder / (layout.NODE_FILE if job.again is None else layout.CONFIRM_FILE)
         if self.path.exists():
-            self.record = door.read_json(self.path, layout.NODE_SCHEMA)
+            self.record: dict[str, Any] = door.read_json(self.path, layout.NODE_SCHEMA)
             if self.record["status"] == layout.FINISHED:
                 raise FleetError(
                     f"{self.folder} has the results of this node already, of {self.record['ended']}; "
@@ -123,30 +114,32 @@ class NodeRun:
                 "interruptions": 0,
                 "gpus": [],
             }
-        self.record.update(status=layout.STARTED, ended=None, message="", job=site_job())
-        self.write()
+        self.record["job"] = site_job()
+        self.write(layout.STARTED)
 
-    def write(self) -> None:
+    def write(self, status: str, message: str = "") -> None:
         """Says how the node stands; raises FleetError."""
+        ended = None if status == layout.STARTED else layout.now()
+        self.record.update(status=status, ended=ended, message=message)
         layout.write_json(self.path, self.record)
 
     def say(self, text: str) -> None:
         """Tells the user on one line, unless nothing is to be told."""
-        if not self.job.quiet:
+        if not self.job.is_prolog:
             print(f"{self.job.node}: {text}", flush=True)
 
     # The GPUs.
 
     def _find_gpus(self) -> list[Device]:
         first = self.job.binaries / (*self.tier.together, *self.tier.alone)[0].experiment
-        version, backend = devices.version_of(first, self.scratch, self.claim.touch)
+        version, backend = devices.version_of(first, self.scratch)
         if self.record.setdefault("version", version) != version:
             raise FleetError(
                 f"{self.folder} has a run of other binaries ({self.record['version']}) that did not end; "
                 "take another --out, or remove that folder."
             )
         self.record["backend"] = backend
-        found = devices.find_devices(first, backend, self.job.made_up, self.scratch, self.claim.touch)
+        found = devices.find_devices(first, backend, self.job.made_up, self.scratch)
         if self.job.again is not None and not self.job.again <= {device.index for device in found}:
             raise FleetError(f"a GPU that is to be measured again is not there: this node has {len(found)}.", 1)
         known = {gpu["index"]: gpu for gpu in self.record["gpus"]}
@@ -162,7 +155,7 @@ class NodeRun:
             }
             for device in found
         ]
-        self.write()
+        self.write(layout.STARTED)
         return found
 
     def _gpu(self, device: Device) -> dict[str, Any]:
@@ -185,7 +178,7 @@ class NodeRun:
             self._measure_once(found, found, "")
         else:
             kept = [device for device in found if device.index in self.job.again]
-            for time_of in range(1, AGAIN_TIMES + 1):
+            for time_of in range(1, verdicts.TIMES_AGAIN + 1):
                 self._measure_once(found, kept, f"{layout.AGAIN}{time_of}/")
 
     def _measure_once(self, found: Sequence[Device], kept: Sequence[Device], prefix: str) -> None:
@@ -204,11 +197,11 @@ class NodeRun:
         if not running:
             return
         limit_s = self.job.limit_s or step.limit_s or self.tier.limit_s
-        outcomes = run_all([self._command(device, step) for device in running], limit_s, self.claim.touch)
+        outcomes = run_all([self._command(device, step) for device in running], limit_s)
         for device, outcome in zip(running, outcomes):
             if device in kept or outcome.timed_out:
                 self._file(device, phase, step, outcome, limit_s)
-        self.write()
+        self.write(layout.STARTED)
         bad = [
             f"gpu {gpu['index']} {gpu['runs'][-1]['status']}"
             for gpu in map(self._gpu, running)
@@ -294,49 +287,26 @@ class NodeRun:
         failures = data["verification"]["failures"] or ["a verification failed"]
         return WRONG, f"{name}: {failures[0]}"[-LONGEST_MESSAGE:]
 
-    # The end.
-
-    def finish(self) -> int:
-        """Says that all has been measured; the exit status."""
-        self.record.update(status=layout.FINISHED, ended=layout.now())
-        self.write()
-        return 0 if all(gpu["state"] == GOOD for gpu in self.record["gpus"]) else 1
-
-    def fail(self, message: str) -> None:
-        """Says why this node cannot be measured, if that can still be said."""
-        self.record.update(status=layout.FAILED, ended=layout.now(), message=message)
-        try:
-            self.write()
-        except FleetError:
-            pass
-
-    def close(self) -> None:
-        """Leaves nothing behind but the results."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        self.claim.release()
-
 
 def run(job: Job) -> tuple[int, dict[str, Any]]:
     """Measures this node; returns the exit status and what node.json says. Raises FleetError."""
     began = time.monotonic()
-    node = NodeRun(job)
-    try:
-        node.measure()
-        status = node.finish()
-    except FleetError as error:
-        node.fail(str(error))
-        raise
-    except BaseException:
-        node.fail("interrupted")
-        raise
-    finally:
-        node.close()
-    bad = [gpu for gpu in node.record["gpus"] if gpu["state"] != GOOD]
-    node.say(
-        f"done in {time.monotonic() - began:.1f} s, "
-        + (f"{len(bad)} of {len(node.record['gpus'])} GPUs failed" if bad else "all checks passed")
-    )
-    return status, node.record
+    tier, folder = chosen_steps(job), layout.node_folder(job.out, job.node)
+    layout.make_folder(folder)
+    with claimed(folder, site_job()), scratch_folder() as scratch:
+        node = NodeRun(job, tier, folder, scratch)
+        try:
+            node.measure()
+            node.write(layout.FINISHED)
+        except BaseException as error:
+            with contextlib.suppress(FleetError):  # if that can still be said
+                node.write(layout.FAILED, str(error) if isinstance(error, FleetError) else "interrupted")
+            raise
+    gpus = node.record["gpus"]
+    bad = sum(gpu["state"] != GOOD for gpu in gpus)
+    ended = f"{bad} of {len(gpus)} GPUs failed" if bad else "all checks passed"
+    node.say(f"done in {time.monotonic() - began:.1f} s, {ended}")
+    return int(bad > 0), node.record
 
 
 def summary(record: dict[str, Any]) -> str:

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hipscope.results import door, formats
 from hipscope.results.door import BadInput
 
 from . import layout
 from .node import GOOD
-from .store import Place
-from .verdicts import FAIL, PASS, SUSPECT, UNJUDGED
+from .verdicts import FAIL, PASS, SUSPECT, worst
 
-# From good to bad.
-STATES = (PASS, UNJUDGED, SUSPECT, FAIL)
 NEVER = "never"
 
 Json = dict[str, Any]
 
 
-def worst(states: Sequence[str]) -> str:
-    """The worst of these states; pass without any."""
-    return max(states, key=STATES.index, default=PASS)
+class Place(NamedTuple):
+    """A GPU's node, its index there, and the folder of its results."""
+
+    node: str
+    slot: int
+    folder: Path
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Node:
 
     def worsen(self, state: str, reason: str) -> None:
         """Gives the node this state unless it has a worse one, and a reason."""
-        self.state = worst([self.state, state])
+        self.state = worst(self.state, state)
         self.reasons.append(reason)
 
     @property
@@ -119,7 +119,7 @@ def _judge(node: Node, count: int | None) -> None:
         node.reasons.append(f"was interrupted {layout.counted(record['interruptions'], 'time')} and went on")
 
 
-def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | None]) -> None:
+def _compare_counts(nodes: Iterable[Node], expected: Mapping[str, int | None]) -> None:
     """A node with fewer GPUs than most has lost one."""
     finished = [node for node in nodes if node.status == layout.FINISHED]
     for usual, often in Counter(len(node.slots) for node in finished).most_common(1):
@@ -130,17 +130,12 @@ def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | No
 
 
 def places(folder: Path, nodes: Mapping[str, Node]) -> Iterator[Place]:
-    """The GPUs that have results; a node whose files cannot be seen fails."""
+    """The GPUs that have results; a node whose folder cannot be read fails."""
     for node in nodes.values():
-        if not node.record:
-            continue
-        place = layout.node_folder(folder, node.name)
         try:
-            stats = [path.stat() for path in (place / layout.NODE_FILE, place / layout.CONFIRM_FILE) if path.exists()]
-            signature = " ".join(f"{stat.st_mtime_ns} {stat.st_size}" for stat in stats)
-            for gpu in layout.gpu_folders(place):
-                yield Place(node.name, layout.gpu_index(gpu.name) or 0, gpu, signature)
-        except (OSError, BadInput) as error:
+            for index, gpu in layout.gpu_folders(layout.node_folder(folder, node.name)) if node.record else ():
+                yield Place(node.name, index, gpu)
+        except BadInput as error:
             node.worsen(FAIL, str(error))
 
 

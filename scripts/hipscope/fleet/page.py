@@ -15,23 +15,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hipscope.html import html_text
+from hipscope.html import charts, html_text
 from hipscope.html.html_text import table, text
 
 from . import layout
 from .curves import Axis
 from .gather import Card, Fleet
-from .nodes import STATES
-from .verdicts import FAIL, PASS, SUSPECT
+from .verdicts import FAIL, PASS, STATES, SUSPECT
 
 FOLDER = Path(__file__).resolve().parent
 MOST_ROWS = 500
 # More curves than this become a band, with only this many drawn besides, first those of GPUs that do not pass.
 MOST_CURVES = 120
 BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
-NOT_A_NUMBER = float("nan")
 
-Found = list[tuple[str, int, "array.array[float]"]]
+# The values of curves over one axis, each with the number of its GPU.
+Found = list[tuple[int, "array.array[float]"]]
 
 
 def _packed(kind: str, values: Iterable[float]) -> str:
@@ -46,61 +45,53 @@ def _quantiles(found: Found, length: int) -> list[str]:
     """The bands of many curves, one column per quantile."""
     bands: list[list[float]] = [[] for _ in BANDS]
     for index in range(length):
-        values = sorted(value for _, _, curve in found if not math.isnan(value := curve[index]))
+        values = sorted(value for _, curve in found if not math.isnan(value := curve[index]))
         for band, part in zip(bands, BANDS):
-            band.append(values[round(part * (len(values) - 1))] if values else NOT_A_NUMBER)
+            band.append(values[round(part * (len(values) - 1))] if values else math.nan)
     return [_packed("f", band) for band in bands]
 
 
-def _chosen(found: Found, numbers: dict[tuple[str, int], int], cards: Sequence[Card]) -> Found:
+def _chosen(found: Found, cards: Sequence[Card]) -> Found:
     """Those of many curves that are drawn one by one."""
     if len(found) <= MOST_CURVES:
         return found
-    bad = [one for one in found if cards[numbers[one[0], one[1]]].state in (FAIL, SUSPECT)][: MOST_CURVES // 2]
-    good = [one for one in found if cards[numbers[one[0], one[1]]].state not in (FAIL, SUSPECT)]
+    bad = [one for one in found if cards[one[0]].state in (FAIL, SUSPECT)][: MOST_CURVES // 2]
+    good = [one for one in found if cards[one[0]].state not in (FAIL, SUSPECT)]
     return [*good[:: max(1, len(good) // (MOST_CURVES - len(bad)))], *bad]
 
 
-def _curves(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> list[dict[str, Any]]:
-    numbers = {(card.node, card.slot): number for number, card in enumerate(fleet.cards)}
-    plots = []
-    for axis, stored in all_curves:
-        found = [one for one in stored if (one[0], one[1]) in numbers]
-        if not found:
-            continue
-        plots.append(
-            {
-                "name": axis.name,
-                "unit": axis.unit,
-                "x": axis.x_name,
-                "xUnit": axis.x_unit,
-                "log": axis.logarithmic,
-                "count": len(found),
-                "xs": list(axis.xs),
-                "bands": _quantiles(found, len(axis.xs)) if len(found) > MOST_CURVES else [],
-                "lines": [
-                    [numbers[node, slot], _packed("f", values)]
-                    for node, slot, values in _chosen(found, numbers, fleet.cards)
-                ],
-            }
-        )
-    return plots
+def _curves(fleet: Fleet) -> list[dict[str, Any]]:
+    by_axis: dict[Axis, Found] = {}
+    for number, card in enumerate(fleet.cards):
+        for curve in card.curves:
+            by_axis.setdefault(curve.axis, []).append((number, curve.values))
+    return [
+        {
+            "name": axis.name,
+            "unit": axis.unit,
+            "x": axis.x_name,
+            "xUnit": axis.x_unit,
+            "log": axis.logarithmic,
+            "count": len(found),
+            "xs": axis.xs,
+            "bands": _quantiles(found, len(axis.xs)) if len(found) > MOST_CURVES else [],
+            "lines": [[number, _packed("f", values)] for number, values in _chosen(found, fleet.cards)],
+        }
+        for axis, found in by_axis.items()
+    ]
 
 
-def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
+def _data(fleet: Fleet, curves: Sequence[dict[str, Any]]) -> str:
     """Everything that the script draws, in columns."""
-    nodes = list(fleet.nodes)
-    places = {name: number for number, name in enumerate(nodes)}
-    groups = list(fleet.cohorts)
-    of_group = {name: number for number, name in enumerate(groups)}
+    nodes = {name: number for number, name in enumerate(fleet.nodes)}
+    groups = {name: number for number, name in enumerate(fleet.cohorts)}
     data = {
         "states": STATES,
-        "nodes": nodes,
-        "cohorts": groups,
-        "node": _packed("I", (places[card.node] for card in fleet.cards)),
+        "nodes": list(nodes),
+        "node": _packed("I", (nodes[card.node] for card in fleet.cards)),
         "slot": _packed("H", (card.slot for card in fleet.cards)),
         "state": _packed("B", (STATES.index(card.state) for card in fleet.cards)),
-        "cohort": _packed("H", (of_group.get(card.verdict.cohort, 0) for card in fleet.cards)),
+        "cohort": _packed("H", (groups.get(card.verdict.cohort, 0) for card in fleet.cards)),
         "uuid": [card.uuid for card in fleet.cards],
         "pci": [card.gpu.identity.slot if card.gpu else "" for card in fleet.cards],
         "cause": {str(number): one.verdict.cause for number, one in enumerate(fleet.cards) if one.verdict.cause},
@@ -108,12 +99,11 @@ def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
             {
                 "name": name,
                 "unit": first.unit,
-                "better": first.better,
-                "values": _packed("f", (metric.value if metric else NOT_A_NUMBER for metric in found)),
+                "values": _packed("f", (metric.value if metric else math.nan for metric in found)),
             }
             for name, first, found in fleet.columns()
         ],
-        "curves": _curves(fleet, all_curves),
+        "curves": curves,
     }
     # What would end the element, whatever a node's file holds.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
@@ -143,22 +133,37 @@ def _bad(fleet: Fleet) -> str:
     return "\n".join(parts)
 
 
+def _figure(kind: str, number: int, name: str, said: str) -> str:
+    """The place of a strip or of curves, with what it shows in words."""
+    return (
+        f"<figure class={kind}><figcaption><b>{text(name)}</b> <small>{text(said)}</small></figcaption>"
+        f'<div class=drawn data-{kind}={number} data-said="{text(f"{name}: {said}")}"></div></figure>'
+    )
+
+
 def _strips(fleet: Fleet) -> str:
-    """A place for each strip, with what it shows in words."""
     parts = []
     for number, (name, first, found) in enumerate(fleet.columns()):
         values = [metric.value for metric in found if metric]
         said = f"{len(values)} GPUs, median {statistics.median(values):.5g} {first.unit}, {first.better} is better"
-        parts.append(
-            f"<figure class=strip><figcaption><b>{text(name)}</b> <small>{text(said)}</small></figcaption>"
-            f'<canvas data-metric={number} role=img aria-label="{text(f"{name}: {said}")}"></canvas></figure>'
-        )
+        parts.append(_figure("metric", number, name, said))
     return "".join(parts)
 
 
-def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
+def _plots(curves: Sequence[dict[str, Any]]) -> str:
+    parts = []
+    for number, one in enumerate(curves):
+        lines = (
+            f", {len(one['lines'])} of them as lines, all in bands of 1 to 99 and 25 to 75 %" if one["bands"] else ""
+        )
+        parts.append(_figure("curves", number, one["name"], f"{one['count']} GPUs, over {one['x']}{lines}"))
+    return "".join(parts)
+
+
+def make(fleet: Fleet) -> str:
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
-    script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
+    script = charts.library() + (FOLDER / "fleet.js").read_text(encoding="utf-8")
+    curves = _curves(fleet)
     options = "".join(
         f"<option value={number}>{text(name)} ({count})" for number, (name, count) in enumerate(fleet.cohorts.items())
     )
@@ -176,10 +181,10 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
 {_strips(fleet)}
 <h2>Curves</h2>
 <p class=note><label><input id=relative type=checkbox> as difference from the median</label></p>
-<div id=curves></div>
+{_plots(curves)}
 </main>
 <div id=tip role=status hidden></div>
-<script type="application/json" id=data>{_data(fleet, all_curves)}</script>
+<script type="application/json" id=data>{_data(fleet, curves)}</script>
 <script>{script}</script>
 </body>
 </html>

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,10 +40,9 @@ class Outcome:
 
 class _Child:
     def __init__(self, command: Command) -> None:
-        self.began = time.monotonic()
+        self.began = self.since = time.monotonic()
         self.outcome: Outcome | None = None
-        self.asked_to_end: float | None = None
-        self.killed: float | None = None
+        self.signals = [signal.SIGTERM, signal.SIGKILL]
         self.timed_out = False
         try:
             # Into a file and not a pipe: nobody waits for a pipe that a stuck process holds open.
@@ -61,58 +61,39 @@ class _Child:
 
     def signal_group(self, number: int) -> None:
         """Sends a signal to the program and to all that it has started."""
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
 
     def look(self, limit_s: float) -> None:
-        """Notes the end, and brings it about when the time is over."""
-        if self.outcome is not None:
-            return
-        at = time.monotonic()
-        status = self.process.poll()
+        """Notes the end, and brings it about by one signal after the other when the time is over."""
+        at, status = time.monotonic(), self.process.poll()
         if status is not None:
             # Its leftover processes must not run during the next measurement.
             self.signal_group(signal.SIGKILL)
             self.outcome = Outcome(status, self.timed_out, at - self.began, self.process.pid)
-        elif self.asked_to_end is None and at - self.began > limit_s:
-            self.timed_out = True
-            self.end(at)
-        elif self.killed is None and self.asked_to_end is not None and at - self.asked_to_end > GRACE_S:
-            self.killed = at
-            self.signal_group(signal.SIGKILL)
-        elif self.killed is not None and at - self.killed > LAST_S:
-            self.outcome = Outcome(None, True, at - self.began, self.process.pid)
-
-    def end(self, at: float) -> None:
-        self.asked_to_end = at
-        self.signal_group(signal.SIGTERM)
+        elif at - self.since > (LAST_S, GRACE_S, limit_s)[len(self.signals)]:
+            if not self.signals:
+                self.outcome = Outcome(None, True, at - self.began, self.process.pid)
+                return
+            self.timed_out, self.since = True, at
+            self.signal_group(self.signals.pop(0))
 
 
-def run_all(commands: Sequence[Command], limit_s: float, meanwhile: Callable[[], None] = lambda: None) -> list[Outcome]:
-    """Runs all at once and returns how each ended; what still runs is ended when `meanwhile` raises."""
+def _wait(children: Sequence[_Child], limit_s: float) -> None:
+    while left := [child for child in children if child.outcome is None]:
+        for child in left:
+            child.look(limit_s)
+        time.sleep(PAUSE_S)
+
+
+def run_all(commands: Sequence[Command], limit_s: float) -> list[Outcome]:
+    """Runs all at once and returns how each ended; what still runs is ended when a signal raises."""
     children: list[_Child] = []
     try:
         for command in commands:
             children.append(_Child(command))
-        while True:
-            for child in children:
-                child.look(limit_s)
-            if all(child.outcome is not None for child in children):
-                return [child.outcome for child in children if child.outcome is not None]
-            meanwhile()
-            time.sleep(PAUSE_S)
+        _wait(children, limit_s)
     except BaseException:
-        _end_all(children)
+        _wait(children, 0)
         raise
-
-
-def _end_all(children: Sequence[_Child]) -> None:
-    left = [child for child in children if child.outcome is None]
-    for child in left:
-        child.end(time.monotonic())
-    while any(child.outcome is None for child in left):
-        for child in left:
-            child.look(float("inf"))
-        time.sleep(PAUSE_S)
+    return [child.outcome for child in children if child.outcome]

@@ -15,11 +15,9 @@ from typing import Any
 
 from hipscope.results import formats, markdown
 
-from . import expected, layout, nodes, page, store, verdicts
-from .gather import Card, Fleet, gather, read_baseline
-from .nodes import STATES
-from .store import Store
-from .verdicts import FAIL, PASS, SUSPECT, UNJUDGED
+from . import expected, layout, nodes, page, verdicts
+from .gather import Card, Fleet, gather, read_all, read_baseline
+from .verdicts import FAIL, PASS, STATES, SUSPECT, UNJUDGED
 
 CONFIRM_LIST = "confirm.txt"
 DIGITS = 6
@@ -89,9 +87,9 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
     }
 
 
-def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
+def files_of(fleet: Fleet) -> dict[str, bytes | None]:
     """What every file holds, by its name; None: there is none."""
-    files: dict[str, bytes | Path | None] = {store.FILE: base.aside}
+    files: dict[str, bytes | None] = {}
     for state in STATES:
         names = fleet.nodes_that(state)
         files[f"{state}.txt"] = _lines(names) if names or state != UNJUDGED else None
@@ -103,7 +101,7 @@ def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
     files["hipscope.prom"] = as_prometheus(fleet).encode()
     files["fleet.md"] = as_markdown(fleet).encode()
     files["fleet.json"] = (json.dumps(as_json(fleet), separators=(",", ":")) + "\n").encode()
-    files["fleet.html"] = page.make(fleet, store.load_curves(base.base)).encode()
+    files["fleet.html"] = page.make(fleet).encode()
     return files
 
 
@@ -117,13 +115,8 @@ def report(folder: Path, out: Path, expect: Path | None, baseline: Path | None, 
     wanted = expected.read_expected(expect) if expect else None
     known = nodes.read_nodes(folder, wanted)
     layout.make_folder(out)
-    base = Store(out / store.FILE)
-    try:
-        unread = base.update(list(nodes.places(folder, known)), jobs)
-        fleet = gather(known, base.gpus, unread, normal)
-        layout.write_files({out / name: content for name, content in files_of(fleet, base).items()})
-    finally:
-        base.close()
+    fleet = gather(known, read_all(nodes.places(folder, known), jobs), normal)
+    layout.write_files({out / name: content for name, content in files_of(fleet).items()})
     print(_said(fleet, out))
     return 1 if fleet.count(FAIL) or fleet.nodes_that(FAIL) else 0
 

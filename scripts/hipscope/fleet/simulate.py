@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from . import cohorts, verdicts
 from .metrics import CLOCK, CLOCK_OF, CYCLES, HIGHER, LEAST_NOISE, LOWER, SOURCES, Gpu, Identity, Metric
@@ -30,8 +30,6 @@ BASELINE_GPUS = 128
 # What is bound by the clock gives cycles and a clock; the rest is as it is whatever the clock.
 CLOCKED = ("FP32 FMA", "matrix FP16", "LDS latency", "memory latency")
 NAMES = (*CLOCKED, "memory read", "memory write", "copy to the device")
-
-Rule = Callable[[Sequence[Gpu]], set[str]]
 
 
 @dataclass(frozen=True)
@@ -109,11 +107,9 @@ class Fleet:
     faulty: set[str]
 
 
-def make(
-    count: int, world: World, numbers: random.Random, fault: Callable[[], Fault] | None, faulty: float = FAULTY
-) -> Fleet:
-    """A fleet of `count` GPUs, `faulty` of them with a fault: at least one, where there is one to have."""
-    chosen = set(numbers.sample(range(count), max(1, round(faulty * count)))) if fault else set()
+def make(count: int, world: World, numbers: random.Random, fault: Callable[[], Fault] | None) -> Fleet:
+    """A fleet of `count` GPUs, a hundredth of them with a fault: at least one, where there is one to have."""
+    chosen = set(numbers.sample(range(count), max(1, round(FAULTY * count)))) if fault else set()
     gone = {node for node in range(count // GPUS_PER_NODE) if numbers.random() < world.missing}
     fleet = Fleet([], {}, set())
     for index in range(count):
@@ -130,18 +126,15 @@ def make(
     return fleet
 
 
-def rates(gpu: Gpu) -> dict[str, float]:
-    """What a tool that measures times sees."""
-    values = {name: metric.value for name, metric in gpu.metrics.items()}
-    return {name: values[name + CLOCK_OF] / values[name] if name in CLOCKED else values[name] for name in NAMES}
-
-
-def _under(gpus: Sequence[Gpu], floor: Callable[[list[float]], float]) -> set[str]:
-    seen = [(gpu.key, rates(gpu)) for gpu in gpus]
+def _under(gpus: Sequence[Gpu], floor: Callable[[Iterable[float]], float]) -> set[str]:
+    """The GPUs that a tool which measures times sees under a floor."""
     accused: set[str] = set()
     for name in NAMES:
-        least = floor([one[name] for _, one in seen])
-        accused.update(key for key, one in seen if one[name] < least)
+        rates = {gpu.key: gpu.metrics[name].value for gpu in gpus}
+        if name in CLOCKED:
+            rates = {gpu.key: gpu.metrics[name + CLOCK_OF].value / rates[gpu.key] for gpu in gpus}
+        least = floor(rates.values())
+        accused.update(key for key, rate in rates.items() if rate < least)
     return accused
 
 
@@ -157,7 +150,7 @@ def failed(fleet: Fleet, baseline: dict[str, object] | None) -> set[str]:
     return {one.key for one in verdicts.judge(fleet.gpus, baseline) if one.status == verdicts.FAIL}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Count:
     """What a rule did: of the faulty found, of the good accused."""
 
@@ -166,11 +159,8 @@ class Count:
     found: int = 0
     accused: int = 0
 
-    def add(self, fleet: Fleet, accused: set[str]) -> None:
-        self.faulty += len(fleet.faulty)
-        self.good += len(fleet.gpus) - len(fleet.faulty)
-        self.found += len(accused & fleet.faulty)
-        self.accused += len(accused - fleet.faulty)
+    def __add__(self, other: Count) -> Count:
+        return Count(*map(sum, zip(astuple(self), astuple(other))))
 
     @property
     def found_part(self) -> float:
@@ -184,7 +174,7 @@ class Count:
 
 
 OURS, BEST, MEAN = "hipscope", "90 % of the best", "95 % of the mean"
-RULES: dict[str, Rule] = {
+RULES: dict[str, Callable[[Sequence[Gpu]], set[str]]] = {
     BEST: lambda gpus: _under(gpus, lambda values: 0.9 * max(values)),
     MEAN: lambda gpus: _under(gpus, lambda values: 0.95 * statistics.fmean(values)),
 }
@@ -197,18 +187,11 @@ def any_metric(deficit: float) -> Callable[[random.Random], Fault]:
     return lambda numbers: Fault(numbers.choice(NAMES), deficit)
 
 
-def cell(
-    size: int,
-    world: World,
-    fault: Callable[[random.Random], Fault],
-    gpus: int,
-    seed: int,
-    with_baseline: bool | None = None,
-) -> dict[str, Count]:
-    """What each rule does in fleets of one size, spread and fault; small fleets have a baseline if nothing is said."""
+def cell(size: int, world: World, fault: Callable[[random.Random], Fault], gpus: int, seed: int) -> dict[str, Count]:
+    """What each rule does in fleets of one size, spread and fault; small fleets have a baseline."""
     numbers = random.Random(seed)
     baseline = None
-    if size < cohorts.ENOUGH if with_baseline is None else with_baseline:
+    if size < cohorts.ENOUGH:
         quiet = World(world.spread, world.clock_part, tails=world.tails)
         baseline = cohorts.baseline_of(make(BASELINE_GPUS, quiet, numbers, None).gpus)
     counts = {rule: Count() for rule in (OURS, *RULES)}
@@ -216,15 +199,16 @@ def cell(
         fleet = make(size, world, numbers, lambda: fault(numbers))
         if not fleet.gpus:
             continue
-        for name, rule in RULES.items():
-            counts[name].add(fleet, rule(fleet.gpus))
-        counts[OURS].add(fleet, failed(fleet, baseline))
+        accused = {name: rule(fleet.gpus) for name, rule in RULES.items()} | {OURS: failed(fleet, baseline)}
+        for name, keys in accused.items():
+            bad, good = len(fleet.faulty), len(fleet.gpus) - len(fleet.faulty)
+            counts[name] += Count(bad, good, len(keys & fleet.faulty), len(keys - fleet.faulty))
     return counts
 
 
 def total(counts: Sequence[Mapping[str, Count]], rule: str) -> Count:
     """What a rule did in several cells."""
-    return Count(*(sum(getattr(one[rule], name) for one in counts) for name in ("faulty", "good", "found", "accused")))
+    return sum((one[rule] for one in counts), Count())
 
 
 def is_better(counts: Mapping[str, Count], row: Sequence[Mapping[str, Count]]) -> bool:
@@ -252,22 +236,16 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def grid(
-    sizes: Sequence[int],
-    spreads: Sequence[float],
-    deficits: Sequence[float],
-    gpus: int,
-    with_baseline: bool | None = None,
-) -> Iterator[str]:
+def grid(sizes: Sequence[int], gpus: int) -> Iterator[str]:
     """The table of fleets by size, spread and deficit, in Markdown, and the sum of it."""
-    yield _line(["GPUs", "spread", *(f"{100 * deficit:g} % slow" for deficit in deficits), "accused of 1000"])
-    yield _line(["---:"] * (len(deficits) + 3))
+    yield _line(["GPUs", "spread", *(f"{100 * deficit:g} % slow" for deficit in DEFICITS), "accused of 1000"])
+    yield _line(["---:"] * (len(DEFICITS) + 3))
     better, cells = 0, 0
     for size in sizes:
-        for spread in spreads:
+        for spread in SPREADS:
             row = [
-                cell(size, World(spread), any_metric(deficit), gpus, SEED + place, with_baseline)
-                for place, deficit in enumerate(deficits)
+                cell(size, World(spread), any_metric(deficit), gpus, SEED + place)
+                for place, deficit in enumerate(DEFICITS)
             ]
             better += sum(is_better(counts, row) for counts in row)
             cells += len(row)
@@ -301,6 +279,6 @@ def run(sizes: Sequence[int] = SIZES, gpus: int = GPUS_PER_CELL) -> Iterator[str
     """Both tables, line by line as they are made."""
     yield f"Found, per cent: {OURS} / {' / '.join(RULES)}. Seed {SEED}, {gpus} GPUs or more in each cell, 1 % faulty."
     yield ""
-    yield from grid(sizes, SPREADS, DEFICITS, gpus)
+    yield from grid(sizes, gpus)
     yield ""
     yield from conditions(CONDITIONS_SIZE if CONDITIONS_SIZE in sizes else sizes[-1], gpus)

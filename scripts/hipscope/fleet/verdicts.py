@@ -23,8 +23,8 @@ from . import cohorts
 from .cohorts import Cohort
 from .metrics import BYTES, CLOCK, COOLING, COPY, CYCLES, LINK, LOWER, MEMORY, SOAK, Gpu, Metric
 
-# The status of a GPU. Unjudged: its cohort is too small to tell what is normal, and there is no baseline.
-PASS, SUSPECT, FAIL, UNJUDGED = "pass", "suspect", "fail", "unjudged"
+# The status of a GPU, from good to bad. Unjudged: its cohort is too small to tell, and there is no baseline.
+PASS, UNJUDGED, SUSPECT, FAIL = STATES = ("pass", "unjudged", "suspect", "fail")
 
 # By how much a GPU may be worse than its cohort, by what bounds the metric: a part.
 LIMITS = {CYCLES: 0.01, BYTES: 0.01, COPY: 0.01, CLOCK: 0.05, SOAK: 0.05}
@@ -75,6 +75,10 @@ class Verdict:
     # Settings in which this GPU differs from most of its model: "power cap 500 where 120 of 128 have 700".
     drift: list[str] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
+
+
+def worst(*states: str) -> str:
+    return max(states, key=STATES.index)
 
 
 def _part(deficit: float, better: str) -> float:
@@ -239,7 +243,7 @@ def _of_cohort(cohort: Cohort, discovered: dict[str, list[Finding]], drift: dict
             if verdict.status == PASS:
                 verdict.cause = f"not confirmed: {verdict.cause}"
         if gpu.key in missing:
-            verdict.status = max(verdict.status, SUSPECT, key=(PASS, UNJUDGED, SUSPECT, FAIL).index)
+            verdict.status = worst(verdict.status, SUSPECT)
             verdict.cause = verdict.cause or "not all was measured"
             verdict.sentences.append(f"not measured: {', '.join(missing[gpu.key])}")
         if gpu.failures:
@@ -256,9 +260,9 @@ def judge(gpus: Sequence[Gpu], baseline: dict[str, Any] | None = None) -> list[V
     return [verdicts[gpu.key] for gpu in gpus]
 
 
-def to_measure_again(verdicts: Sequence[Verdict], seed: int = 1) -> list[str]:
+def to_measure_again(verdicts: Sequence[Verdict]) -> list[str]:
     """The suspects, and as many controls taken at random from those that pass: their keys, mixed."""
-    numbers = random.Random(seed)
+    numbers = random.Random(1)
     suspects = [one.key for one in verdicts if one.status == SUSPECT]
     good = [one.key for one in verdicts if one.status == PASS]
     chosen = suspects + numbers.sample(good, min(len(suspects), len(good)))

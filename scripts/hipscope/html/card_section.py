@@ -9,7 +9,7 @@ from hipscope.report import card, card_page, shared
 from hipscope.results import formats
 
 from . import html_text
-from .sources import Source
+from .sources import Source, side_by_side
 
 Json = dict[str, Any]
 OPEN_GROUPS = ("Compute", "Caches")
@@ -37,12 +37,7 @@ def devices_table(devices: Sequence[Source]) -> str:
     facts = [_facts(device) for device in devices]
     names = dict.fromkeys(name for one in facts for name in one)
     rows = [[name, *(one.get(name, formats.NOT_THERE) for one in facts)] for name in names]
-    return html_text.table(
-        ["", *(html_text.text(device.label) for device in devices)],
-        rows,
-        "words",
-        ["", *(device.mark for device in devices)],
-    )
+    return side_by_side("", devices, rows)
 
 
 def _cell(parameter: Json | None, units: card_page.Units) -> str:
@@ -75,8 +70,6 @@ def cards(devices: Sequence[Source]) -> str:
             for parameter in parameters:
                 key = (parameter["name"], parameter["variant"])
                 groups.setdefault(title, {}).setdefault(key, {})[mark] = parameter
-    header = ["parameter", *(html_text.text(device.label) for device in measured)]
-    classes = ["", *(device.mark for device in measured)]
     parts = [
         "<p>What the curves of each device say of it, with the confidence of the inference: how clearly a "
         "curve shows it. What nobody measured is left out.</p>"
@@ -89,7 +82,7 @@ def cards(devices: Sequence[Source]) -> str:
                 label = html_text.text(name)
                 rows.append([f"{label} ({html_text.text(variant)})" if variant else label, *cells])
         if rows:
-            table = html_text.table(header, rows, "words", classes)
+            table = side_by_side("parameter", measured, rows)
             folded = html_text.details(f"{title} <small>{len(rows)} parameters</small>", table, "group")
             parts.append(folded.replace("<details", "<details open", 1) if title in OPEN_GROUPS else folded)
     return "\n".join(parts)

@@ -10,21 +10,19 @@ from typing import Any
 from hipscope.report.series import BYTE_UNITS, joined, wants_decades
 
 from . import html_text
-from .lines import Line, Plot
+from .lines import Plot
 
 Json = dict[str, Any]
 FOLDER = Path(__file__).resolve().parent
-# The charts' library is in the tree, for pages that need no network.
 LIBRARY = "Chart.js 4.6.1 (MIT License)"
 # What a chart shows of a number, and no file needs more of it.
 DIGITS = 5
 CURVES_HEIGHT, AXIS_HEIGHT, BAR_HEIGHT, LEGEND_HEIGHT = 290, 44, 20, 20
 
 
-def script() -> str:
-    """The page's script: the library, and what draws with it."""
-    library = (FOLDER / "chart.js" / "chart.umd.min.js").read_text(encoding="utf-8")
-    return library.partition("//# sourceMappingURL")[0] + (FOLDER / "charts.js").read_text(encoding="utf-8")
+def library() -> str:
+    """The charts' library, which is in the tree for pages that need no network."""
+    return (FOLDER / "chart.js" / "chart.umd.min.js").read_text(encoding="utf-8").partition("//# sourceMappingURL")[0]
 
 
 def data(name: str, figures: Sequence[Json]) -> str:
@@ -41,21 +39,20 @@ def data(name: str, figures: Sequence[Json]) -> str:
     return f'<script type="application/json" data-name="{html_text.text(name)}">{text}</script>'
 
 
-def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
-    """A plot's rows once, and of each line (its mark, its kind) a list of values with None where it has none."""
+def figure(plot: Plot) -> Json:
+    """A plot's rows once, and of each line its mark, its kind, its name and its values, None where it has none."""
     axis = plot.sweep.axis
-    rows: dict[tuple[str, int, float], int] = {}
-    for _, _, line in drawn:
-        for point in line.points:
-            rows.setdefault((point.label, point.row, point.x), len(rows))
+    points = dict.fromkeys((one.label, one.row, one.x) for line in plot.lines for one in line.points)
+    rows = {point: place for place, point in enumerate(points)}
     # Of one device, the names of what is beside it say whose they are.
-    alone = len({mark for mark, kind, _ in drawn if kind != "published"}) == 1
+    alone = len({line.source.mark for line in plot.lines if not line.source.is_published}) == 1
     lines = []
-    for mark, kind, line in drawn:
+    for line in plot.lines:
         values: list[float | None] = [None] * len(rows)
         for point in line.points:
-            values[rows[(point.label, point.row, point.x)]] = float(f"{point.y:.{DIGITS}g}")
-        lines.append([mark, kind, line.companion if alone and line.companion else line.name, values])
+            values[rows[point.label, point.row, point.x]] = float(f"{point.y:.{DIGITS}g}")
+        name = line.companion if alone and line.companion else line.name
+        lines.append([line.source.mark, plot.kind(line), name, values])
     xs = [x for _, _, x in rows]
     by_x = {x: row for row, x in reversed(list(enumerate(xs)))}
     octaves = axis.scale == "logarithmic" and 0 < min(xs) < max(xs)
@@ -83,7 +80,7 @@ def place(plot: Plot, of: str, number: int, drawn: Json) -> str:
     height = CURVES_HEIGHT
     if plot.is_bars:
         height = AXIS_HEIGHT + BAR_HEIGHT * len(drawn["rows"]) * len({line[0] for line in drawn["lines"]})
-    if all(line[1] != "each" for line in drawn["lines"]) and drawn.get("legend", True):
+    if drawn.get("legend", True):
         height += LEGEND_HEIGHT * len(drawn["lines"] + drawn["marks"])
     scale = "<p class=note>The scale is logarithmic.</p>" if plot.is_bars and drawn["up"]["log"] else ""
     return (

@@ -14,8 +14,8 @@ from hipscope.results.published import Figure
 from hipscope.results.records import Inference, Result, Sweep
 
 from . import charts, html_text
-from .lines import Plot, make_plots
-from .sources import Source
+from .lines import make_plots
+from .sources import Source, side_by_side
 
 Json = dict[str, Any]
 
@@ -44,50 +44,38 @@ def anchor(name: str) -> str:
     return f"experiment-{name}"
 
 
+def _of(source: Source, body: str, kind: str = "") -> str:
+    """What belongs to one device alone, under its name."""
+    return f'<div class="{source.mark}"><h5>{html_text.text(source.label)} {kind}</h5>\n{body}</div>'
+
+
 def _table(source: Source, sweep: Sweep) -> str:
     columns = columns_of(sweep, html_text)
     table = html_text.table([name for name, _ in columns], list(zip(*(cells for _, cells in columns))))
     notes = "".join(f"<p class=note>{note}</p>" for note in footnotes(sweep, html_text))
-    kind = html_text.strong("CPU times, not a GPU's") if source.is_cpu else ""
-    return f'<div class="{source.mark}"><h5>{html_text.text(source.label)} {kind}</h5>\n{table}{notes}</div>'
-
-
-def head(name: str, results: Sequence[tuple[Source, Result]]) -> list[str]:
-    """A section's begin: the experiment, with its variant, and its question."""
-    experiment, _, variant = name.partition(".")
-    title = html_text.text(f"{experiment} ({variant})" if variant else experiment)
-    questions = dict.fromkeys(result.question for _, result in results)
-    return [
-        f'<section class=experiment id="{html_text.text(anchor(name))}">',
-        f"<h3>{title}</h3>",
-        *(f"<p class=question>{html_text.text(question)}</p>" for question in questions),
-    ]
-
-
-def figure_head(measured: Sequence[tuple[Source, Result, Sweep]], plots: Sequence[Plot]) -> str:
-    """A figure's begin: the sweep's title and notes."""
-    first = measured[0][2]
-    notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
-    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
-    return f"<figure{wide}><figcaption><h4>{html_text.text(first.title or first.name)}</h4>{notes}</figcaption>"
+    return _of(source, table + notes, html_text.strong("CPU times, not a GPU's") if source.is_cpu else "")
 
 
 def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Result, Sweep]], drawn: list[Json]) -> str:
     """A sweep's plots above the tables of all devices that have it; adds to what is drawn of the experiment."""
     plots = make_plots(measured, content.published)
-    tables = "\n".join(_table(source, sweep) for source, _, sweep in measured)
-    rows = max(len(sweep.rows) for _, _, sweep in measured)
     places = []
     for plot in plots:
-        made = charts.figure(plot, [(line.source.mark, plot.kind(line), line) for line in plot.lines])
+        made = charts.figure(plot)
         places.append(charts.place(plot, name, len(drawn), made))
         drawn.append(made)
-    return (
-        figure_head(measured, plots)
-        + "\n"
-        + "\n".join(places)
-        + html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables)
-        + "</figure>"
+    first = measured[0][2]
+    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
+    notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
+    rows = max(len(sweep.rows) for _, _, sweep in measured)
+    tables = "\n".join(_table(source, sweep) for source, _, sweep in measured)
+    return "\n".join(
+        [
+            f"<figure{wide}><figcaption><h4>{html_text.text(first.title or first.name)}</h4>{notes}</figcaption>",
+            *places,
+            html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables),
+            "</figure>",
+        ]
     )
 
 
@@ -136,7 +124,7 @@ def _run(source: Source, result: Result) -> str:
         f"{html_text.text(result.build.compiler)} {html_text.text(result.build.flags)}, "
         f"driver {html_text.text(result.device.driver)}.",
     ]
-    return f'<div class="{source.mark}"><h5>{html_text.text(source.label)}</h5><p>{"<br>".join(parts)}</p></div>'
+    return _of(source, f"<p>{'<br>'.join(parts)}</p>")
 
 
 def _inferred_cell(inference: Inference | None, result: Result) -> str:
@@ -154,11 +142,7 @@ def _evidence(source: Source, result: Result) -> str:
         f"<li><b>{html_text.text(one.name)}</b>: {html_text.text(one.statement)}{html_text.bullets(one.evidence)}"
         for one in result.inferences
     ]
-    return (
-        f'<div class="{source.mark}"><h5>{html_text.text(source.label)}</h5><ul>{"".join(items)}</ul></div>'
-        if items
-        else ""
-    )
+    return _of(source, f"<ul>{''.join(items)}</ul>") if items else ""
 
 
 def _inferences(results: Sequence[tuple[Source, Result]]) -> str:
@@ -173,12 +157,7 @@ def _inferences(results: Sequence[tuple[Source, Result]]) -> str:
         [html_text.text(name), *(_inferred_cell(found.get(source.mark), result) for source, result in results)]
         for name, found in by_name.items()
     ]
-    table = html_text.table(
-        ["inferred", *(html_text.text(source.label) for source, _ in results)],
-        rows,
-        "words",
-        ["", *(source.mark for source, _ in results)],
-    )
+    table = side_by_side("inferred", [source for source, _ in results], rows)
     evidence = "\n".join(_evidence(source, result) for source, result in results)
     return f"<h4>What the curves show</h4>\n{table}\n{html_text.details('Evidence', evidence)}"
 
@@ -225,7 +204,12 @@ def _compiled(content: Content, experiment: str) -> str:
 def section(content: Content, name: str) -> str:
     """The section of a result's name; one without any result has published figures or compiled code."""
     results = [(device, result) for device in content.devices if (result := device.result(name)) is not None]
-    parts = head(name, results)
+    experiment, _, variant = name.partition(".")
+    parts = [
+        f'<section class=experiment id="{html_text.text(anchor(name))}">',
+        f"<h3>{html_text.text(f'{experiment} ({variant})' if variant else experiment)}</h3>",
+        *(f"<p class=question>{html_text.text(one)}</p>" for one in dict.fromkeys(one.question for _, one in results)),
+    ]
     if results:
         drawn: list[Json] = []
         sweeps = "\n".join(_sweep(content, name, measured, drawn) for measured in sweeps_of(results))
@@ -243,7 +227,7 @@ def section(content: Content, name: str) -> str:
         parts.append(html_text.details("How it was run", run))
     else:
         parts.append("<p class=note>None of these devices has a result.</p>")
-    if "." not in name:
+    if not variant:
         parts += [_compiled(content, name), _published(content, name)]
     parts.append("</section>")
     return "\n".join(part for part in parts if part)

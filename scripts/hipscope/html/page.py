@@ -1,23 +1,51 @@
-"""The page that compares a few devices, each with its own colour, columns and tables."""
+"""The page that compares devices: one HTML file that needs nothing beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from . import card_section, frame, html_text, many, roofline_section
+from . import card_section, charts, html_text, roofline_section
 from .chapters import in_chapters
-from .experiment_section import Content, section
+from .experiment_section import Content, anchor, section
 from .sources import Source
 
+FOLDER = Path(__file__).resolve().parent
+# Okabe and Ito's hues, which the colour-blind can tell apart, darkened on light ground and lightened on
+# dark until each stands out at least 3 to 1; past these, markers tell sources apart.
+LIGHT = ("#0072b2", "#c44601", "#00795a", "#a3447f", "#8a6100", "#4d4fbf", "#5b5b5b", "#8c1d40")
+DARK = ("#5ab4ec", "#ff8f4d", "#35c79c", "#e79bca", "#e3b341", "#a5a8ff", "#bdbdbd", "#ff8fa3")
 
-def _switches(content: Content) -> str:
-    def of(sources: Sequence[Source], kind: str = "") -> list[str]:
-        names = [html_text.text(one.name) + (" <small>CPU</small>" if one.is_cpu else "") for one in sources]
-        return [frame.switch(source.mark, name, kind) for source, name in zip(sources, names)]
 
-    return frame.switches(
-        ("Devices", of(content.devices)), ("Published", of(list(content.published.values()), " hollow"))
-    )
+def _styles(sources: Sequence[Source]) -> str:
+    """The style sheet with the rules of everything that has a switch: its colour, and what the switch hides."""
+
+    def colours(palette: Sequence[str]) -> str:
+        return "".join(f"--c-{one.mark}:{palette[one.number % len(palette)]};" for one in sources)
+
+    rules = [
+        (FOLDER / "report.css").read_text(encoding="utf-8"),
+        f":root{{{colours(LIGHT)}}}",
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{colours(DARK)}}}}}",
+    ]
+    for mark in (source.mark for source in sources):
+        rules.append(
+            f".{mark}{{--c:var(--c-{mark})}}:root:has(#switch-{mark}:not(:checked)) main .{mark}{{display:none}}"
+        )
+    return "\n".join(rules)
+
+
+def _switches(title: str, sources: Sequence[Source]) -> str:
+    """A switch for each source, which shows or hides all that has its mark."""
+    labels = []
+    for one in sources:
+        dot = "dot hollow" if one.is_published else "dot"
+        kind = " <small>CPU</small>" if one.is_cpu else ""
+        labels.append(
+            f'<label class="{one.mark}"><input type=checkbox checked id="switch-{one.mark}">'
+            f'<span class="{dot}"></span>{html_text.text(one.name)}{kind}</label>'
+        )
+    return f"<fieldset><legend>{title}</legend>{''.join(labels)}</fieldset>" if labels else ""
 
 
 def _named(sources: Sequence[Source]) -> str:
@@ -26,42 +54,53 @@ def _named(sources: Sequence[Source]) -> str:
 
 def _what_is_what(content: Content) -> str:
     """Which figures are measured on a GPU, which are not, and whose the others are."""
-    gpus = [device for device in content.devices if not device.is_cpu]
     cpus = [device for device in content.devices if device.is_cpu]
     targets = dict.fromkeys(target for target, _ in content.compiled)
-    entries = [
-        ("Measured on a GPU", _named(gpus)),
-        (
-            "Only checked on the CPU",
-            f"{_named(cpus)}. Its times are a CPU's: they stand in tables, marked, and in no plot"
-            if cpus
-            else "nothing",
-        ),
-        ("Read from compiled code, not run", ", ".join(map(html_text.text, targets)) or "nothing"),
-        ("Published by others", _named(list(content.published.values()))),
-    ]
-    items = "".join(f"<div><dt>{name}<dd>{said}.</div>" for name, said in entries)
+    marked = ". Its times are a CPU's: they stand in tables, marked, and in no plot" if cpus else ""
+    entries = {
+        "Measured on a GPU": _named([device for device in content.devices if not device.is_cpu]),
+        "Only checked on the CPU": _named(cpus) + marked,
+        "Read from compiled code, not run": ", ".join(map(html_text.text, targets)) or "nothing",
+        "Published by others": _named(list(content.published.values())),
+    }
+    items = "".join(f"<div><dt>{name}<dd>{said}.</div>" for name, said in entries.items())
     return f"<dl class=kinds>{items}</dl>"
 
 
 def make_page(content: Content) -> str:
-    """The page; the same content gives the same text."""
-    if len(content.devices) > many.MOST_DEVICES:
-        return many.make_page(content)
+    """The page, which loads nothing, and in which nothing runs or is styled but what stands here; the same content
+    gives the same text."""
     names = {result.name for device in content.devices for result in device.results}
     names |= {figure["experiment"] for figure in content.figures}
-    first = [
-        ("kinds", "", _what_is_what(content)),
+    overview = [
         ("devices", "Devices", card_section.devices_table(content.devices)),
         ("card", "Hardware cards", card_section.cards(content.devices)),
         ("roofline", "Roofline", roofline_section.content(content.devices)),
     ]
-    return frame.whole(
-        ", ".join(device.name for device in content.devices),
-        "GPU microbenchmarks, device by device",
-        [source.mark for source in content.sources],
-        _switches(content),
-        [one for one in first if one[2]],
-        in_chapters(names),
-        {name: section(content, name) for name in names},
-    )
+    contents, sections = "", ""
+    for place, title, body in overview:
+        if body:
+            contents += f'<li><a href="#{place}">{title}</a>'
+            sections += f"<section id={place}><h2>{title}</h2>{body}</section>\n"
+    for number, (chapter, members) in enumerate(in_chapters(names)):
+        title = html_text.text(chapter)
+        links = "".join(f'<li><a href="#{html_text.text(anchor(name))}">{html_text.text(name)}</a>' for name in members)
+        contents += f'<li><a href="#chapter-{number}">{title}</a><ul>{links}</ul>'
+        experiments = "\n".join(section(content, name) for name in members)
+        sections += f'<section id="chapter-{number}"><h2>{title}</h2>\n{experiments}\n</section>\n'
+    style, script = _styles(content.sources), charts.library() + (FOLDER / "charts.js").read_text(encoding="utf-8")
+    return f"""{html_text.head(", ".join(device.name for device in content.devices), style, script)}
+<header class=top><p class=brand>hipscope</p><h1>GPU microbenchmarks, device by device</h1></header>
+<div class=switches role=group aria-label="Show or hide">{_switches("Devices", content.devices)}\
+{_switches("Published", list(content.published.values()))}</div>
+<div class=page><nav class=contents aria-label=Contents><details open><summary>Contents</summary>
+<ul>{contents}</ul></details></nav>
+<main>
+<noscript><p class=bad>Without JavaScript there are no curves on this page, only tables.</p></noscript>
+{_what_is_what(content)}
+{sections}<footer><p>Made by hipscope's scripts/html_report.py of result files (JSON) and published figures (CSV) alone.
+Curves by {charts.LIBRARY}.</p></footer></main></div>
+<script>{script}</script>
+</body>
+</html>
+"""

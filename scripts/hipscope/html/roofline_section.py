@@ -11,7 +11,7 @@ from hipscope.results.records import Axis, Sweep
 
 from . import charts, html_text
 from .lines import Line, Plot, Point
-from .sources import Source
+from .sources import Source, side_by_side
 
 UNIT = "TFLOP/s"
 # What a picture is of, as a sweep says it.
@@ -75,7 +75,7 @@ def _table(found: Sequence[tuple[Source, Roofline]]) -> str:
         [html_text.text(name), *(by_device.get(mark, formats.NOT_THERE) for mark in marks)]
         for name, by_device in cells.items()
     ]
-    return html_text.table(["", *(html_text.text(source.label) for source, _ in found)], rows, "words", ["", *marks])
+    return side_by_side("", [source for source, _ in found], rows)
 
 
 def content(devices: Sequence[Source]) -> str:
@@ -84,7 +84,7 @@ def content(devices: Sequence[Source]) -> str:
     if not found:
         return ""
     plot = Plot(SWEEP, UNIT, False, [line for source, one in found for line in _lines(source, one)])
-    drawn = charts.figure(plot, [(line.source.mark, plot.kind(line), line) for line in plot.lines])
+    drawn = charts.figure(plot)
     # What the kinds of lines are, the text says; whose they are, their colours.
     drawn["legend"] = False
     return (

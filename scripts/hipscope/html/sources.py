@@ -12,6 +12,8 @@ from hipscope.results import formats, load
 from hipscope.results.published import Figure
 from hipscope.results.records import Result
 
+from . import html_text
+
 # Folders beside those of devices that hold other files.
 NOT_DEVICES = ("isa", "published")
 
@@ -49,6 +51,12 @@ class Source:
     def result(self, name: str) -> Result | None:
         """Its result of this name, if it has one."""
         return next((one for one in self.results if one.name == name), None)
+
+
+def side_by_side(first: str, sources: Sequence[Source], rows: Sequence[Sequence[str]]) -> str:
+    """A table of escaped cells with a column for each source, after one of this name."""
+    header = [first, *(html_text.text(source.label) for source in sources)]
+    return html_text.table(header, rows, "words", ["", *(source.mark for source in sources)])
 
 
 def device_folders(results: Path) -> list[Path]:

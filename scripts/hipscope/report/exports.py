@@ -1,4 +1,4 @@
-"""A folder of results as others read it: CSV, Prometheus' text format, a roofline as JSON, llvm-mca's table."""
+"""A folder of results as others read it: CSV, Prometheus' text format, a roofline as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .card import GROUPS, make_card
 from .ceilings import roofline_of
 
 COLUMNS = ("experiment", "sweep", "row", "x", "value", "number", "unit", "relative_spread")
-INSTRUCTIONS = ("ilp_tlp", "instructions")
 PARAMETER, CONFIDENCE = "hipscope_parameter", "hipscope_parameter_confidence"
 CHECKS, FAILURES = "hipscope_checks", "hipscope_checks_failed"
 HELP = {
@@ -85,33 +84,8 @@ def as_roofline(results: Sequence[Result]) -> str:
     return json.dumps({"device": results[0].device.name, "units": units, **found}, indent=1) + "\n"
 
 
-def as_instructions(results: Sequence[Result]) -> str:
-    """Latency and reciprocal throughput of each instruction, as llvm-mca's instruction info has them; raises BadInput.
-
-    The throughput is of a CU with waves enough: cycles for one instruction of a wave, whose lanes all count.
-    """
-    rows = [
-        (row.label, {value.name: value.value for value in row.values}, result.device.wave_size)
-        for result in results
-        for sweep in result.sweeps
-        if (result.name, sweep.name) == INSTRUCTIONS
-        for row in sweep.rows
-    ]
-    if not rows:
-        raise BadInput("no result tells instructions: it takes that of ilp_tlp's sweep instructions.")
-    lines = [f"Instruction Info ({results[0].device.name}, measured):", "[1]: Latency, cycles"]
-    lines += ["[2]: RThroughput, cycles of a CU per wave", "", "[1]      [2]      Instructions:"]
-    for label, values, lanes in rows:
-        latency, rate = values.get("latency"), values.get("rate")
-        first = "-" if latency is None else f"{latency:.2f}"
-        second = f"{lanes / rate:.3f}" if rate else "-"
-        lines.append(f"{first:<8} {second:<8} {label}")
-    return "\n".join(lines) + "\n"
-
-
 FORMATS: dict[str, Callable[[Sequence[Result]], str]] = {
     "csv": as_csv,
-    "instructions": as_instructions,
     "prometheus": as_prometheus,
     "roofline": as_roofline,
 }

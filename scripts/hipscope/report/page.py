@@ -228,7 +228,7 @@ def _is_ours(page: Path) -> bool:
         return False
 
 
-def files_of(folder: Path, page: Page) -> dict[Path, bytes | Path | None]:
+def files_of(folder: Path, page: Page) -> dict[Path, bytes | None]:
     """README.md, the experiments' pages, the plots and the card below `folder`; None for what is there and goes:
 
     plots and pages of earlier reports, and the tables as text that a page now has.

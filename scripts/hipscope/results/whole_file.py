@@ -18,13 +18,12 @@ def write_whole(path: Path, content: bytes) -> None:
     write_together({path: content})
 
 
-def write_together(files: Mapping[Path, bytes | Path | None]) -> None:
+def write_together(files: Mapping[Path, bytes | None]) -> None:
     """Writes all files aside, each in its folder, and renames them at the end; raises OSError, which names the file.
 
-    In place of its content a file may have another in the same folder, which is finished and takes its place, or
-    None: it goes. A device or pipe (/dev/null, /dev/stdout) is written to as it is: renamed over, it would be gone for
-    every program of the machine. A link keeps pointing to where it does; of a loop of links there is no
-    file to write. Who may read a file is as the old one says, else as of any new file.
+    A file of None goes. A device or pipe (/dev/null, /dev/stdout) is written to as it is: renamed over, it would be
+    gone for every program of the machine. A link keeps pointing to where it does; of a loop of links there is no file
+    to write. Who may read a file is as the old one says, else as of any new file.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     asides: dict[Path, Path] = {}
@@ -33,10 +32,10 @@ def write_together(files: Mapping[Path, bytes | Path | None]) -> None:
         for path, content in files.items():
             target = _target_of(path)
             if content is not None and not _is_special(path):
-                asides[target] = content if isinstance(content, Path) else _aside(target, content)
+                asides[target] = _aside(target, content)
                 os.chmod(asides[target], mode_of(target))
         for path, content in files.items():
-            if isinstance(content, bytes) and _is_special(path):
+            if content is not None and _is_special(path):
                 _write_special(path, content)
         for path, aside in asides.items():
             os.replace(aside, path)
