@@ -65,10 +65,12 @@ __device__ __forceinline__ void normalize_part(const float* __restrict__ input,
   };
   unsigned thread = threadIdx.x;
   // A thread waits for its own values and reads no other's: no barrier is needed.
+  if constexpr (InLds > 0) {
 #pragma unroll
-  for (unsigned k = 0; k < InLds; ++k) {
-    const unsigned i = min(thread + k * Block, accesses - 1);
-    fetch(lds + k * Block + thread, input + std::size_t{place(channel, i)} * Width);
+    for (unsigned k = 0; k < InLds; ++k) {
+      const unsigned i = min(thread + k * Block, accesses - 1);
+      fetch(lds + k * Block + thread, input + std::size_t{place(channel, i)} * Width);
+    }
   }
   Access<Width> x[InRegisters];
 #pragma unroll
