@@ -8,9 +8,14 @@
 
 #include <cstddef>
 
-#include "wave_spans.h"
-
 namespace hipscope::register_pressure {
+
+/// From when to when a wave was on a compute unit, by a timer that all share.
+struct WaveSpan {
+  long long start = 0;
+  long long end = 0;  ///< 0: it did not say
+  unsigned unit = 0;
+};
 
 __device__ inline unsigned thread_of_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);

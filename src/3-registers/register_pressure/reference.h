@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +10,6 @@
 #include <random>
 #include <vector>
 
-#include "hipscope/comparison.h"
 #include "model.h"
 
 namespace hipscope::register_pressure {
@@ -57,13 +55,10 @@ inline Rounded operator/(const Rounded& a, const Rounded& b) {
 struct Extents {
   int x, y, z;
 
-  [[nodiscard]] std::size_t cells() const {
-    return static_cast<std::size_t>(x) * static_cast<std::size_t>(y) * static_cast<std::size_t>(z);
-  }
+  [[nodiscard]] __host__ __device__ std::int64_t cells() const { return std::int64_t{x} * y * z; }
   /// The number of a cell of this box, or of its periodic image.
-  [[nodiscard]] std::size_t cell(int i, int j, int k) const {
-    const auto wrapped = [](int at, int extent) { return (at % extent + extent) % extent; };
-    return static_cast<std::size_t>(wrapped(i, x) + x * (wrapped(j, y) + y * wrapped(k, z)));
+  [[nodiscard]] __host__ __device__ int cell(int i, int j, int k) const {
+    return (i + x) % x + x * ((j + y) % y + y * ((k + z) % z));
   }
 };
 
@@ -77,24 +72,19 @@ constexpr int cell_values = first_g + flow_populations;
 
 /// Values of all cells of a box: number `what` of cell `cell` is at [what * cells + cell].
 template <typename T>
-class Box {
- public:
-  explicit Box(const Extents& extents)
-      : extents_(extents), values_(cell_values * extents.cells()) {}
+struct Box {
+  explicit Box(const Extents& of_box)
+      : extents(of_box), values(static_cast<std::size_t>(cell_values * of_box.cells())) {}
 
-  [[nodiscard]] const Extents& extents() const { return extents_; }
-  [[nodiscard]] T& at(int what, std::size_t cell) {
-    return values_[static_cast<std::size_t>(what) * extents_.cells() + cell];
+  [[nodiscard]] T& at(int what, int cell) {
+    return values[static_cast<std::size_t>(what * extents.cells() + cell)];
   }
-  [[nodiscard]] const T& at(int what, std::size_t cell) const {
-    return values_[static_cast<std::size_t>(what) * extents_.cells() + cell];
+  [[nodiscard]] const T& at(int what, int cell) const {
+    return values[static_cast<std::size_t>(what * extents.cells() + cell)];
   }
-  [[nodiscard]] std::vector<T>& values() { return values_; }
-  [[nodiscard]] const std::vector<T>& values() const { return values_; }
 
- private:
-  Extents extents_;
-  std::vector<T> values_;
+  Extents extents;
+  std::vector<T> values;
 };
 
 /// Calls visit(x, y, z) for every cell.
@@ -126,7 +116,7 @@ inline Box<double> random_box(const Extents& extents, const Model& model, std::u
   Box<double> box(extents);
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(-0.8, 0.8);
-  for (std::size_t cell = 0; cell < extents.cells(); ++cell) {
+  for (int cell = 0; cell < extents.cells(); ++cell) {
     const double phi = uniform(random);
     box.at(phi_field, cell) = phi;
     box.at(first_f, cell) = phi;
@@ -140,15 +130,15 @@ inline Box<double> random_box(const Extents& extents, const Model& model, std::u
     }
   }
   for_each_cell(extents, [&](int x, int y, int z) {
-    const std::size_t cell = extents.cell(x, y, z);
-    const auto phi = [&](int i, int j, int k) {
-      return box.at(phi_field, extents.cell(x + i, y + j, z + k));
-    };
-    box.at(laplacian_field, cell) = phi(1, 0, 0) + phi(-1, 0, 0) + phi(0, 1, 0) + phi(0, -1, 0) +
-                                    phi(0, 0, 1) + phi(0, 0, -1) - 6 * phi(0, 0, 0);
-    box.at(gradient_field, cell) = 0.5 * (phi(1, 0, 0) - phi(-1, 0, 0));
-    box.at(gradient_field + 1, cell) = 0.5 * (phi(0, 1, 0) - phi(0, -1, 0));
-    box.at(gradient_field + 2, cell) = 0.5 * (phi(0, 0, 1) - phi(0, 0, -1));
+    const int cell = extents.cell(x, y, z);
+    box.at(laplacian_field, cell) = -6 * box.at(phi_field, cell);
+    for (int axis = 0; axis < 3; ++axis) {
+      const int* c = directions[1 + 2 * axis];
+      const double after = box.at(phi_field, extents.cell(x + c[0], y + c[1], z + c[2]));
+      const double before = box.at(phi_field, extents.cell(x - c[0], y - c[1], z - c[2]));
+      box.at(laplacian_field, cell) += after + before;
+      box.at(gradient_field + axis, cell) = 0.5 * (after - before);
+    }
   });
   return box;
 }
@@ -156,10 +146,9 @@ inline Box<double> random_box(const Extents& extents, const Model& model, std::u
 // --- One step -----------------------------------------------------------------------------------
 
 /// The sum of c_a v_a over the axes.
-template <typename Vector>
-Rounded along(int direction, const Vector& v) {
+inline Rounded along(int direction, const Rounded (&v)[3]) {
   Rounded sum;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (int axis = 0; axis < 3; ++axis) {
     const int c = directions[direction][axis];
     if (c != 0) {
       sum = sum + Rounded(c) * v[axis];
@@ -168,127 +157,87 @@ Rounded along(int direction, const Vector& v) {
   return sum;
 }
 
-/// What a cell's populations become, f and then g, before g moves.
-inline std::array<Rounded, phase_populations + flow_populations> collide(const Box<double>& box,
-                                                                         std::size_t cell,
-                                                                         const Model& model) {
+/// Calls make(i, value) with what a cell's populations become, f and then g, before g moves.
+template <typename Make>
+void collide(const Box<double>& box, int cell, const Model& model, const Make& make) {
   const auto given = [&](int what) { return Rounded(box.at(what, cell)); };
   const auto f = [&](int i) { return given(first_f + i); };
   const auto g = [&](int i) { return given(first_g + i); };
   Rounded rho;
-  std::array<Rounded, 3> momentum;
+  Rounded momentum[3];
   for (int i = 0; i < flow_populations; ++i) {
     rho = rho + g(i);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const int c = directions[i][axis];
-      momentum[axis] = momentum[axis] + Rounded(c) * g(i);
+    for (int axis = 0; axis < 3; ++axis) {
+      momentum[axis] = momentum[axis] + Rounded(directions[i][axis]) * g(i);
     }
   }
   const Rounded phi = given(phi_field);
   const Rounded mu =
       model.alpha * phi * (phi * phi - model.phi0_squared) - model.kappa * given(laplacian_field);
-  std::array<Rounded, 3> force;
-  std::array<Rounded, 3> u;
+  Rounded force[3];
+  Rounded u[3];
   Rounded u_u;
   Rounded u_force;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    force[axis] = mu * given(gradient_field + static_cast<int>(axis));
+  for (int axis = 0; axis < 3; ++axis) {
+    force[axis] = mu * given(gradient_field + axis);
     u[axis] = (momentum[axis] + 0.5 * force[axis]) / rho;
     u_u = u_u + u[axis] * u[axis];
     u_force = u_force + u[axis] * force[axis];
   }
-  std::array<Rounded, phase_populations + flow_populations> made;
   const Rounded target = model.phase_rate * phi;
   const Rounded source = model.gamma * mu * model.phase_rate;
-  made[0] = model.phase_kept * f(0) - 3.0 * source + target;
+  make(0, model.phase_kept * f(0) - 3.0 * source + target);
   for (int i = 1; i < phase_populations; ++i) {
-    made[static_cast<std::size_t>(i)] =
-        model.phase_kept * f(i) + 0.5 * source + model.eta * target * along(i, u);
+    make(i, model.phase_kept * f(i) + 0.5 * source + model.eta * target * along(i, u));
   }
-  made[phase_populations] = model.flow_kept * g(0) +
-                            model.rest_weight * (rho - 6.0 * phi * mu - 1.5 * rho * u_u) -
-                            model.rest_forcing * u_force;
+  make(phase_populations, model.flow_kept * g(0) +
+                              model.rest_weight * (rho - 6.0 * phi * mu - 1.5 * rho * u_u) -
+                              model.rest_forcing * u_force);
   for (int i = 1; i < flow_populations; ++i) {
     const Rounded p = along(i, u);
     const Rounded b = along(i, force);
     const Rounded equilibrium = 3.0 * phi * mu + rho + rho * (0.5 * p * p - 1.5 * u_u) + rho * p;
-    made[static_cast<std::size_t>(phase_populations + i)] =
-        model.flow_kept * g(i) + weight_of(model, i) * equilibrium +
-        forcing_of(model, i) * (p * b - u_force + b);
+    make(phase_populations + i, model.flow_kept * g(i) + weight_of(model, i) * equilibrium +
+                                    forcing_of(model, i) * (p * b - u_force + b));
   }
-  return made;
 }
 
-/// The box after a step: its given fields stay.
-inline Box<Rounded> reference_step(const Box<double>& before, const Model& model) {
-  const Extents& extents = before.extents();
+/// The same for the kernel that only reads and writes: each f is taken from a given field, g0
+/// changes its sign, and the others are as they were.
+template <typename Make>
+void stream(const Box<double>& box, int cell, const Make& make) {
+  for (int i = 0; i < phase_populations; ++i) {
+    make(i, box.at(i % given_fields, cell) - box.at(first_f + i, cell));
+  }
+  make(phase_populations, -box.at(first_g, cell));
+  for (int i = 1; i < flow_populations; ++i) {
+    make(phase_populations + i, box.at(first_g + i, cell));
+  }
+}
+
+/// What a kernel makes of a grid: a step of the model, or the same reads and writes without one.
+enum class Work { model, streams };
+
+/// The box after a step: its given fields stay, f and g0 stay where they are.
+inline Box<Rounded> expected_after(Work work, const Box<double>& before, const Model& model) {
+  const Extents& extents = before.extents;
   Box<Rounded> after(extents);
   for_each_cell(extents, [&](int x, int y, int z) {
-    const std::size_t cell = extents.cell(x, y, z);
+    const int cell = extents.cell(x, y, z);
     for (int what = 0; what < given_fields; ++what) {
       after.at(what, cell) = before.at(what, cell);
     }
-    const auto made = collide(before, cell, model);
-    for (int i = 0; i < phase_populations; ++i) {
-      after.at(first_f + i, cell) = made[static_cast<std::size_t>(i)];
-    }
-    for (int i = 0; i < flow_populations; ++i) {
-      const auto& c = directions[i];
-      after.at(first_g + i, extents.cell(x + c[0], y + c[1], z + c[2])) =
-          made[static_cast<std::size_t>(phase_populations + i)];
-    }
-  });
-  return after;
-}
-
-/// What streams_kernel makes of a box: each f is taken from a given field, g0
-/// changes its sign, and the others move as they are.
-inline Box<Rounded> reference_streams(const Box<double>& before) {
-  const Extents& extents = before.extents();
-  Box<Rounded> after(extents);
-  const auto exact = [](double value) { return Rounded(value, std::abs(value), 0); };
-  for_each_cell(extents, [&](int x, int y, int z) {
-    const std::size_t cell = extents.cell(x, y, z);
-    for (int what = 0; what < given_fields; ++what) {
-      after.at(what, cell) = exact(before.at(what, cell));
-    }
-    for (int i = 0; i < phase_populations; ++i) {
-      after.at(first_f + i, cell) =
-          exact(before.at(i % given_fields, cell) - before.at(first_f + i, cell));
-    }
-    for (int i = 0; i < flow_populations; ++i) {
-      const auto& c = directions[i];
-      after.at(first_g + i, extents.cell(x + c[0], y + c[1], z + c[2])) =
-          exact(i == 0 ? -before.at(first_g, cell) : before.at(first_g + i, cell));
+    const auto make = [&](int i, const Rounded& value) {
+      const int* c = directions[std::max(i - phase_populations, 0)];
+      after.at(first_f + i, extents.cell(x + c[0], y + c[1], z + c[2])) = value;
+    };
+    if (work == Work::model) {
+      collide(before, cell, model, make);
+    } else {
+      stream(before, cell, make);
     }
   });
   return after;
-}
-
-// --- Comparing ----------------------------------------------------------------------------------
-
-/// Every value of `after`: field by field, and in each cell by cell.
-inline void compare_values(Comparison& values, const Box<double>& after,
-                           const Box<Rounded>& expected) {
-  for (std::size_t i = 0; i < after.values().size(); ++i) {
-    const Rounded& right = expected.values()[i];
-    values.compare(i, right.value, after.values()[i], right.tolerance());
-  }
-}
-
-/// In every cell what is left of the sum of all f without phi, after a step that should have made
-/// `expected`.
-inline void compare_phase(Comparison& cells, const Box<double>& after,
-                          const Box<Rounded>& expected) {
-  for (std::size_t cell = 0; cell < after.extents().cells(); ++cell) {
-    double left = -after.at(phi_field, cell);
-    double tolerance = 0;
-    for (int what = first_f; what < first_g; ++what) {
-      left += after.at(what, cell);
-      tolerance += expected.at(what, cell).tolerance();
-    }
-    cells.compare(cell, 0.0, left, tolerance);
-  }
 }
 
 }  // namespace hipscope::register_pressure

@@ -50,13 +50,11 @@ struct Arguments {
       double phi0_squared, double gamma, double phase_rate, double phase_kept, double eta,      \
       double flow_kept, double, double axis_weight, double edge_weight, double rest_weight,     \
       double rest_forcing, double axis_forcing, double edge_forcing
-#define ALL_ARGUMENTS                                                                              \
-  {                                                                                                \
-    phi, laplacian, gradient_x, gradient_y, gradient_z, f0, f1, f2, f3, f4, f5, f6, g0, g1, g2,    \
-        g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, g16, g17, g18, nx, ny, nz, row,  \
-        rows, current, next, kappa, alpha, phi0_squared, gamma, phase_rate, phase_kept, eta,       \
-        flow_kept, axis_weight, edge_weight, rest_weight, rest_forcing, axis_forcing, edge_forcing \
-  }
+#define ALL_ARGUMENTS                                                                             \
+  phi, laplacian, gradient_x, gradient_y, gradient_z, f0, f1, f2, f3, f4, f5, f6, g0, g1, g2, g3, \
+      g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, g16, g17, g18, nx, ny, nz, row, rows, \
+      current, next, kappa, alpha, phi0_squared, gamma, phase_rate, phase_kept, eta, flow_kept,   \
+      axis_weight, edge_weight, rest_weight, rest_forcing, axis_forcing, edge_forcing
 
 /// How phi is squared.
 enum class Square { pow, product };
@@ -75,11 +73,7 @@ template <bool records, F0 f0_update = F0::before_velocity, Square square = Squa
           typename All = Arguments, typename Keep = CompilerChooses>
 __device__ __forceinline__ void step(const Arguments& from, WaveSpan* spans, Keep keep = {}) {
   All all = from;
-  const auto& [phi, laplacian, gradient_x, gradient_y, gradient_z, f0, f1, f2, f3, f4, f5, f6, g0,
-               g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, g16, g17, g18, nx,
-               ny, nz, row, rows, current, next, kappa, alpha, phi0_squared, gamma, phase_rate,
-               phase_kept, eta, flow_kept, axis_weight, edge_weight, rest_weight, rest_forcing,
-               axis_forcing, edge_forcing] = all;
+  const auto& [ALL_ARGUMENTS] = all;
   WaveSpan* const span = record_start<records>(spans);
   const int x = static_cast<int>(threadIdx.x + blockIdx.x * blockDim.x);
   const int y = static_cast<int>(threadIdx.y + blockIdx.y * blockDim.y);

@@ -5,9 +5,8 @@
 
 namespace wave_divergence {
 
-/// Wave size, from sweeps granularity ("cycles") and paths ("FMA rate"); the body from which on a
-/// branch pays, from body-none ("select cycles", "branch cycles"). What a sweep that was left out
-/// would have told is left out.
+/// Wave size, from sweeps granularity ("cycles") and paths ("FMA rate"). What a sweep that was left
+/// out would have told is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace wave_divergence

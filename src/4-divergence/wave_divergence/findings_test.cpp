@@ -74,15 +74,6 @@ TEST(WaveDivergenceTest, AFlatCurveTellsNoWaveSize) {
   EXPECT_EQ(made.inferences().size(), 1U);
 }
 
-TEST(WaveDivergenceTest, ABranchPaysFromTheBodyOnThatASelectIsSlowerFor) {
-  MadeResults made("wave_divergence");
-  const std::vector<double> bodies = doubling(1, 64);
-  made.curve("body-none", "select cycles", made_curve(bodies, [](double x) { return 50 + 8 * x; }));
-  made.curve("body-none", "branch cycles", made_curve(bodies, [](double) { return 100; }));
-  wave_divergence::conclude(made.results());
-  EXPECT_EQ(made.inference("branch pays, no lane in it").value, 8);
-}
-
 TEST(WaveDivergenceTest, NothingIsConcludedFromNothing) {
   expect_nothing_from_nothing("wave_divergence", wave_divergence::conclude);
 }

@@ -2,9 +2,9 @@
 // `Parts` that share an activation has images p, p + Parts, ..., in another wave than its siblings,
 // so that lanes have neighbouring activations; the threads take the mean before the deviations from
 // it, and exchange both through LDS. Where a wave has rows of its own, their addresses are scalar.
-//
-// On the H200 480 Gpixel/s, 90.4 % of the copy, over 2 threads, over 16 of them 481; with accesses
-// of 16 bytes over 8 threads 489, 92.2 %: as fast as a copy that loads as much before it stores.
+// 14g is the same for fewer images too; 14h has other ways to the variance, which are as fast,
+// within 1 %: using values in registers twice costs nothing. For their cost in digits see sweep
+// accuracy.
 #pragma once
 
 #include "accesses.h"
@@ -23,34 +23,74 @@ struct Partial {
 struct MeanFirst {
   static constexpr Moments moments = Moments::centred;
 
-  /// Of `Values` values; value(k) is the k-th.
+  /// Of the first `rows` of `Values` values; value(k) is the k-th.
   template <unsigned Values, typename Value>
-  __device__ static Partial of(const Value& value) {
+  __device__ static Partial of(const Value& value, unsigned rows) {
     Partial partial{};
 #pragma unroll
     for (unsigned k = 0; k < Values; ++k) {
-      partial.sum += value(k);
+      partial.sum += k < rows ? value(k) : 0;
     }
-    const float mean = partial.sum / static_cast<float>(Values);
+    const float mean = partial.sum / static_cast<float>(rows > 0 ? rows : 1);
 #pragma unroll
     for (unsigned k = 0; k < Values; ++k) {
       const float difference = value(k) - mean;
-      partial.spread = fmaf(difference, difference, partial.spread);
+      partial.spread = k < rows ? fmaf(difference, difference, partial.spread) : partial.spread;
     }
     return partial;
   }
 };
 
+/// 14h, for all rows only. From the sum of squares: where the mean is large against the deviation,
+/// nothing right is left.
+struct SumOfSquares {
+  static constexpr Moments moments = Moments::squares;
+
+  template <unsigned Values, typename Value>
+  __device__ static Partial of(const Value& value, unsigned /*rows*/) {
+    Partial partial{};
+#pragma unroll
+    for (unsigned k = 0; k < Values; ++k) {
+      partial.sum += value(k);
+      partial.spread = fmaf(value(k), value(k), partial.spread);
+    }
+    return partial;
+  }
+};
+
+/// The same, but the activation's first value is taken off each before it is squared.
+struct LessFirstValue : SumOfSquares {
+  static constexpr Moments moments = Moments::shifted;
+};
+
+/// Welford (1962): one value after the other, mean and squared deviations so far are kept, so that
+/// no value is wanted twice. As exact as the mean first.
+struct Welford {
+  static constexpr Moments moments = Moments::welford;
+
+  template <unsigned Values, typename Value>
+  __device__ static Partial of(const Value& value, unsigned /*rows*/) {
+    float mean = 0;
+    float spread = 0;
+#pragma unroll
+    for (unsigned k = 0; k < Values; ++k) {
+      const float difference = value(k) - mean;
+      mean = fmaf(difference, 1.0F / static_cast<float>(k + 1), mean);
+      spread = fmaf(difference, value(k) - mean, spread);
+    }
+    return {.sum = mean * static_cast<float>(Values), .spread = spread};
+  }
+};
+
 /// `Parts` threads share an activation; a part has `Lanes` threads, each with `Width` neighbouring
-/// activations.
-template <unsigned Parts, unsigned Lanes, unsigned Width, typename Way = MeanFirst>
-__global__ void __launch_bounds__(Parts* Lanes,
-                                  second_bound(Parts* Lanes, one_pass_images / Parts * Width))
-    one_pass_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
-                    const float* __restrict__ beta, float* __restrict__ output, Tensor tensor) {
+/// activations. Of the images there are 128, or up to 128 where `IsAnyNumber`.
+template <unsigned Parts, unsigned Lanes, unsigned Width, typename Way, bool IsAnyNumber = false>
+__device__ __forceinline__ void one_pass(const float* __restrict__ input,
+                                         const float* __restrict__ gamma,
+                                         const float* __restrict__ beta, float* __restrict__ output,
+                                         const Tensor& tensor) {
   using Vector = Access<Width>;
-  constexpr unsigned images = one_pass_images;
-  constexpr unsigned values = images / Parts;
+  constexpr unsigned values = one_pass_images / Parts;
   constexpr unsigned columns = Lanes * Width;
   constexpr bool is_shifted = Way::moments == Moments::shifted;
   static_assert(columns <= Parts * Lanes, "a thread merges no more than one activation");
@@ -59,6 +99,10 @@ __global__ void __launch_bounds__(Parts* Lanes,
   __shared__ Vector means[Lanes];
   __shared__ Vector scales[Lanes];
   __shared__ Vector shifts[Lanes];
+  const unsigned images = IsAnyNumber ? tensor.images : one_pass_images;
+  const auto rows_of = [&](unsigned p) {
+    return IsAnyNumber ? (images + Parts - 1 - p) / Parts : values;
+  };
   const unsigned activations = activations_of(tensor);
   const unsigned part = part_of_thread<Lanes>();
   const unsigned lane = threadIdx.x % Lanes;
@@ -69,8 +113,10 @@ __global__ void __launch_bounds__(Parts* Lanes,
 #pragma unroll
   for (unsigned k = 0; k < values; ++k) {
     const unsigned n = k * Parts + part;  // this thread's k-th image
+    // Beyond the last image that is taken again, and does not count.
+    const unsigned row = IsAnyNumber ? min(n, images - 1) : n;
     x[k] = *reinterpret_cast<const Vector*>(
-        at<Lanes, Width>(input, std::size_t{n} * activations, activation));
+        at<Lanes, Width>(input, std::size_t{row} * activations, activation));
   }
   // The activation that this thread will merge.
   const unsigned merged = min(blockIdx.x * columns + threadIdx.x, activations - 1);
@@ -85,9 +131,11 @@ __global__ void __launch_bounds__(Parts* Lanes,
   scheduling_barrier();
 #pragma unroll
   for (unsigned w = 0; w < Width; ++w) {
-    const Partial mine = Way::template of<values>([&](unsigned k) {
-      return is_shifted ? component(x[k], w) - component(first, w) : component(x[k], w);
-    });
+    const Partial mine = Way::template of<values>(
+        [&](unsigned k) {
+          return is_shifted ? component(x[k], w) - component(first, w) : component(x[k], w);
+        },
+        rows_of(part));
     component(sums[part][lane], w) = mine.sum;
     component(spreads[part][lane], w) = mine.spread;
   }
@@ -100,19 +148,21 @@ __global__ void __launch_bounds__(Parts* Lanes,
       all_sum += component(sums[p][0], threadIdx.x);
       all_spread += component(spreads[p][0], threadIdx.x);
     }
-    const float mean = all_sum / images;
+    const auto all_rows = static_cast<float>(images);
+    const float mean = all_sum / all_rows;
     float variance = 0;
     if constexpr (is_shifted || Way::moments == Moments::squares) {
       // Rounding may leave less than nothing.
-      variance = fmaxf(all_spread / images - mean * mean, 0);
+      variance = fmaxf(all_spread / all_rows - mean * mean, 0);
     } else {
       // The parts' own means deviate from the whole one (Chan, Golub and LeVeque 1979).
 #pragma unroll 8
       for (unsigned p = 0; p < Parts; ++p) {
-        const float difference = component(sums[p][0], threadIdx.x) / values - mean;
-        all_spread = fmaf(values * difference, difference, all_spread);
+        const auto rows = static_cast<float>(rows_of(p));
+        const float difference = rows > 0 ? component(sums[p][0], threadIdx.x) / rows - mean : 0;
+        all_spread = fmaf(rows * difference, difference, all_spread);
       }
-      variance = all_spread / images;
+      variance = all_spread / all_rows;
     }
     component(means[0], threadIdx.x) = is_shifted ? mean + merged_first : mean;
     component(scales[0], threadIdx.x) = scale_of(merged_gamma, variance);
@@ -133,9 +183,27 @@ __global__ void __launch_bounds__(Parts* Lanes,
           fmaf(component(x[k], w) - component(mean, w), component(scale, w), component(shift, w));
     }
     const unsigned n = k * Parts + part;
-    *reinterpret_cast<Vector*>(at<Lanes, Width>(output, std::size_t{n} * activations, activation)) =
-        x[k];
+    if (!IsAnyNumber || n < images) {
+      *reinterpret_cast<Vector*>(
+          at<Lanes, Width>(output, std::size_t{n} * activations, activation)) = x[k];
+    }
   }
+}
+
+template <unsigned Parts, unsigned Lanes, unsigned Width, typename Way = MeanFirst>
+__global__ void __launch_bounds__(Parts* Lanes,
+                                  second_bound(Parts* Lanes, one_pass_images / Parts * Width))
+    one_pass_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
+                    const float* __restrict__ beta, float* __restrict__ output, Tensor tensor) {
+  one_pass<Parts, Lanes, Width, Way>(input, gamma, beta, output, tensor);
+}
+
+/// 14g, at the cost of a comparison for each image.
+template <unsigned Parts, unsigned Lanes>
+__global__ void __launch_bounds__(Parts* Lanes, second_bound(Parts* Lanes, one_pass_images / Parts))
+    any_number_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
+                      const float* __restrict__ beta, float* __restrict__ output, Tensor tensor) {
+  one_pass<Parts, Lanes, 1, MeanFirst, true>(input, gamma, beta, output, tensor);
 }
 
 }  // namespace hipscope::batch_norm

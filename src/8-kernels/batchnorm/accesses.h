@@ -62,6 +62,42 @@ __device__ void in_batches(unsigned count, const Load& load, const Take& take) {
   }
 }
 
+/// Mean and variance.
+struct Statistics {
+  float mean;
+  float variance;
+};
+
+/// Of `count` values in one pass or two, where pass(take) calls take(x) for each of this thread's,
+/// and total(sum, i) makes the i-th sum that of all threads. Shifted values are less `first`.
+template <Moments Way, typename Pass, typename Total>
+__device__ Statistics statistics_of(float count, float first, const Pass& pass,
+                                    const Total& total) {
+  float sum = 0;
+  float squares = 0;
+  if constexpr (Way == Moments::centred) {
+    pass([&](float x) { sum += x; });
+    const float mean = total(sum, 0) / count;
+    pass([&](float x) {
+      const float difference = x - mean;
+      squares = fmaf(difference, difference, squares);
+    });
+    return {.mean = mean, .variance = total(squares, 1) / count};
+  } else {
+    constexpr bool is_shifted = Way == Moments::shifted;
+    pass([&](float x) {
+      const float difference = is_shifted ? x - first : x;
+      sum += difference;
+      squares = fmaf(difference, difference, squares);
+    });
+    const float mean = total(sum, 0) / count;
+    const float mean_square = total(squares, 1) / count;
+    // Rounding may leave less than nothing.
+    return {.mean = is_shifted ? mean + first : mean,
+            .variance = fmaxf(mean_square - mean * mean, 0)};
+  }
+}
+
 constexpr unsigned largest_wave = 64;
 
 /// Which part of its activations a thread takes, of `Lanes` threads each. Where that is the same

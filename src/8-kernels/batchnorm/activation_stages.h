@@ -7,14 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "14a-three-passes.h"
-#include "14b-one-pass-2-threads.h"
-#include "14c-one-pass-4-threads.h"
-#include "14d-two-passes.h"
+#include "14a-to-d-source.h"
 #include "14e-several-passes-8-loads.h"
 #include "14f-one-pass.h"
-#include "14g-any-number-of-images.h"
-#include "14h-other-ways-to-the-variance.h"
 #include "stage.h"
 
 namespace hipscope::batch_norm {

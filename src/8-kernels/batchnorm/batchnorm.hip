@@ -5,21 +5,21 @@
 //
 // The question is fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.14; below, the source):
 // per-activation normalization of an NCHW tensor; each (c, h, w) has its own mean, over 128 images.
-// Each idea is a file of this folder; read them by their numbers:
+// Read them by their numbers:
 //   14a to 14d  the source's own: three passes; one pass over 2 threads, and over 4; two passes
 //   14e         several passes, with eight loads in flight: mean, variance, result; sum and sum of
 //               squares together; the same less the first value
-//   14f         one pass: the 128 values of an activation stay in the registers of 2 to 16 threads,
+//   14f to 14h  one pass: the 128 values of an activation stay in the registers of 2 to 16 threads,
 //               in different waves, so that neighbours read neighbouring activations, of which each
-//               thread has one, two or four; the threads exchange partial sums through LDS
-//   14g         fewer images than 128
-//   14h         other ways to the variance, and what they cost in digits
+//               thread has one, two or four; the threads exchange partial sums through LDS. Fewer
+//               images than 128; other ways to the variance, and what they cost in digits
 // Spatial normalization has a mean per channel, over all images and pixels, and a channel does not
 // fit into one block's registers:
 //   15a         one block per channel: three passes, two, two of which one goes backwards
-//   15b to 15d  several blocks per channel, each with its part in registers: sums through memory;
-//               no more blocks than fit; or a cluster, on NVIDIA
-//   15e, 15f    a part of the values in LDS; and later channels prefetched into L2
+//   15b to 15e  several blocks per channel, each with its part in registers: sums through memory;
+//               no more blocks than fit; a cluster, on NVIDIA; a part of the values in LDS
+//   15f         later channels prefetched into L2
+// What came of each on the H200 docs/8-kernels.md says.
 //
 // The tensor must be read once and written once, so the limit is a copy of the same two arrays;
 // copies.h has one that loads first what a thread keeps, too.
@@ -75,24 +75,30 @@ Arrays arrays_for(const Sweep& sweep, const Extents& extents, Scope scope) {
 constexpr const char* gigabytes = "GB/s";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// Billions of elements in a second, which the source calls pixels.
-void record_rate(Point& point, const Arrays& arrays, double seconds) {
+// Billions of elements in a second, which the source calls pixels; returns the seconds.
+double measure_rate(Point& point, const Arrays& arrays, const std::function<void()>& run) {
+  const double seconds = point.measure(run).seconds().median;
   point.value("rate", static_cast<double>(arrays.elements) * 1e-9 / seconds, "Gpixel/s");
+  return seconds;
 }
 
 double gigabytes_of(const Arrays& arrays) {
   return static_cast<double>(arrays.elements) * sizeof(float) * 1e-9;
 }
 
-// A row of a copy; returns its time in seconds.
+// The same with the share of the copy, which takes `copy_seconds`; 0: this is the copy.
+double measure_beside_copy(Point& point, const Arrays& arrays, const std::function<void()>& run,
+                           double copy_seconds) {
+  const double seconds = measure_rate(point, arrays, run);
+  point.value("bandwidth", 2 * gigabytes_of(arrays) / seconds, gigabytes);
+  point.value("share of copy", copy_seconds > 0 ? 100 * copy_seconds / seconds : 100, "%");
+  return seconds;
+}
+
 double measure_copy(Point point, Arrays& arrays, const std::function<void()>& run,
                     double plain_seconds = 0) {
   arrays.verify(point, "copied", {.moments = Moments::none}, run);
-  const double seconds = point.measure(run).seconds().median;
-  record_rate(point, arrays, seconds);
-  point.value("bandwidth", 2 * gigabytes_of(arrays) / seconds, gigabytes);
-  point.value("share of copy", plain_seconds > 0 ? 100 * plain_seconds / seconds : 100, "%");
-  return seconds;
+  return measure_beside_copy(point, arrays, run, plain_seconds);
 }
 
 // Begins a ladder with the rows of the copies; returns the plain one's time in seconds.
@@ -115,12 +121,9 @@ double measure_copies(Sweep& sweep, Arrays& arrays) {
 
 void measure_stage(Point point, Arrays& arrays, const Stage& stage, double copy_seconds) {
   const auto errors = verify(point, arrays, stage);
-  const double seconds = point.measure(stage.run).seconds().median;
-  const double gigabyte_count = gigabytes_of(arrays);
-  record_rate(point, arrays, seconds);
-  point.value("bandwidth", 2 * gigabyte_count / seconds, gigabytes);
-  point.value("share of copy", 100 * copy_seconds / seconds, "%");
-  point.value("asked for", stage.reads > 0 ? (stage.reads + 1) * gigabyte_count / seconds : unknown,
+  const double seconds = measure_beside_copy(point, arrays, stage.run, copy_seconds);
+  point.value("asked for",
+              stage.reads > 0 ? (stage.reads + 1) * gigabytes_of(arrays) / seconds : unknown,
               gigabytes);
   point.value("registers", stage.footprint.registers, "per thread");
   point.value("scratch", stage.footprint.scratch_bytes, "bytes/thread");
@@ -129,17 +132,16 @@ void measure_stage(Point point, Arrays& arrays, const Stage& stage, double copy_
   point.value("of its bound", 100 * errors.share_of_bound, "%");
 }
 
-// Rows of the stages that can, with x from `first` on. A stage of the source that is named as in
-// published.csv after its number has its figures beside it.
-void measure_all(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stages, double first,
-                 double copy_seconds, bool are_published = false) {
-  constexpr std::size_t number_length = 4;  // "14a "
+// --- Sweeps --------------------------------------------------------------------------------------
+
+// Calls visit(stage, x) for the stages that can run, with x from `first` on.
+template <typename Visit>
+void for_each_that_runs(Sweep& sweep, const std::vector<Stage>& stages, double first,
+                        const Visit& visit) {
   double x = first;
   for (const Stage& stage : stages) {
     if (stage.why_not.empty()) {
-      measure_stage(
-          sweep.point(stage.name, x, are_published ? stage.name.substr(number_length) : ""), arrays,
-          stage, copy_seconds);
+      visit(stage, x);
     } else {
       sweep.note(stage.name + ": " + stage.why_not);
     }
@@ -147,31 +149,32 @@ void measure_all(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stages,
   }
 }
 
-// --- Sweeps --------------------------------------------------------------------------------------
+// Stages, and the x of the first.
+struct StageGroup {
+  double first;
+  std::function<std::vector<Stage>(Sweep&, Arrays&)> stages;
+};
 
-void measure_published(Sweep& sweep, const Extents& extents) {
-  Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
-  const Tensor& tensor = arrays.tensor;
-  const bool is_of_source =
-      tensor.images == 128 && tensor.channels == 1024 && tensor.plane == 28 * 28;
-  measure_all(sweep, arrays, stages_of_source(sweep, arrays), source_x,
-              measure_copies(sweep, arrays), is_of_source);
+StageGroup library(const Extents& extents, const std::vector<Mode>& modes) {
+  return {vendor_x, [=](Sweep& sweep, Arrays& arrays) {
+            return library_stages(sweep, arrays, extents, modes);
+          }};
 }
 
-void measure_stages(Sweep& sweep, const Extents& extents) {
-  Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
+// The copies, and the stages of all groups. Where `are_published` a stage that is named as in
+// published.csv after its number has its figures beside it.
+void measure_ladder(Sweep& sweep, const Extents& extents, Scope scope,
+                    const std::vector<StageGroup>& groups, bool are_published = false) {
+  constexpr std::size_t number_length = 4;  // "14a "
+  Arrays arrays = arrays_for(sweep, extents, scope);
   const double copy_seconds = measure_copies(sweep, arrays);
-  measure_all(sweep, arrays, stages_of_source(sweep, arrays), source_x, copy_seconds);
-  measure_all(sweep, arrays, own_stages(sweep, arrays), own_x, copy_seconds);
-  measure_all(sweep, arrays, library_stages(sweep, arrays, extents, {Mode::per_activation}),
-              vendor_x, copy_seconds);
-}
-
-void measure_shapes(Sweep& sweep, const Extents& extents) {
-  Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
-  sweep.note(
-      "threads per activation x lanes x bytes per access; a row of a block is lanes x bytes");
-  measure_all(sweep, arrays, shape_stages(sweep, arrays), own_x, measure_copies(sweep, arrays));
+  for (const StageGroup& group : groups) {
+    for_each_that_runs(
+        sweep, group.stages(sweep, arrays), group.first, [&](const Stage& stage, double x) {
+          const std::string series = are_published ? stage.name.substr(number_length) : "";
+          measure_stage(sweep.point(stage.name, x, series), arrays, stage, copy_seconds);
+        });
+  }
 }
 
 // What an arithmetic costs in digits, by the mean of the data, whose deviation is about 1.
@@ -180,41 +183,19 @@ void measure_accuracy(Sweep& sweep, const Extents& extents) {
   sweep.axis({.name = "arithmetic"});
   sweep.headline("mean 1000");
   sweep.note("largest error of all elements, over gamma, in standard deviations");
-  double x = 0;
-  for (const auto& stages : {stages_of_source(sweep, arrays), arithmetic_stages(sweep, arrays),
-                             library_stages(sweep, arrays, extents, {Mode::per_activation})}) {
-    for (const Stage& stage : stages) {
-      x += 1;
-      if (!stage.why_not.empty()) {
-        sweep.note(stage.name + ": " + stage.why_not);
-        continue;
-      }
-      auto point = sweep.point(stage.name, x);
-      for (const float mean : {0.0F, 30.0F, 1000.0F}) {
-        const std::string label = "mean " + number(mean, 4);
-        arrays.fill(Values::random, mean);
-        const auto errors = arrays.verify(point, label, stage.arithmetic, stage.run);
-        point.value(label, errors.error, "deviations");
-      }
-      record_rate(point, arrays, point.measure(stage.run).seconds().median);
+  std::vector<Stage> stages = stages_of_source(sweep, arrays);
+  append(stages, arithmetic_stages(sweep, arrays));
+  append(stages, library_stages(sweep, arrays, extents, {Mode::per_activation}));
+  for_each_that_runs(sweep, stages, 1, [&](const Stage& stage, double x) {
+    auto point = sweep.point(stage.name, x);
+    for (const float mean : {0.0F, 30.0F, 1000.0F}) {
+      const std::string label = "mean " + number(mean, 4);
+      arrays.fill(Values::random, mean);
+      const auto errors = arrays.verify(point, label, stage.arithmetic, stage.run);
+      point.value(label, errors.error, "deviations");
     }
-  }
-}
-
-void measure_spatial(Sweep& sweep, const Extents& extents) {
-  Arrays arrays = arrays_for(sweep, extents, Scope::spatial);
-  const double copy_seconds = measure_copies(sweep, arrays);
-  measure_all(sweep, arrays, channel_stages(sweep, arrays), own_x, copy_seconds);
-  measure_all(sweep, arrays,
-              library_stages(sweep, arrays, extents, {Mode::spatial, Mode::spatial_persistent}),
-              vendor_x, copy_seconds);
-}
-
-void measure_spatial_shapes(Sweep& sweep, const Extents& extents) {
-  Arrays arrays = arrays_for(sweep, extents, Scope::spatial);
-  sweep.note("threads of a block x values of 16 bytes that each keeps (of 4 bytes: 512x16)");
-  measure_all(sweep, arrays, channel_shape_stages(sweep, arrays), own_x,
-              measure_copies(sweep, arrays));
+    measure_rate(point, arrays, stage.run);
+  });
 }
 
 // Verifies every stage of `scope` that the tensor lets run; returns their number.
@@ -227,16 +208,13 @@ unsigned verify_all(Sweep& sweep, Point& point, const Tensor& tensor, Scope scop
   if (!is_spatial) {
     append(stages, own_stages(sweep, arrays));
   }
-  unsigned verified = 0;
+  std::erase_if(stages, [](const Stage& stage) { return !stage.why_not.empty(); });
   for (const Stage& stage : stages) {
-    if (stage.why_not.empty()) {
-      const std::string prefix = (is_spatial ? "spatial " : "") + stage.name + ", ";
-      share_of_bound =
-          std::max<double>(share_of_bound, verify(point, arrays, stage, prefix).share_of_bound);
-      ++verified;
-    }
+    const std::string prefix = (is_spatial ? "spatial " : "") + stage.name + ", ";
+    share_of_bound =
+        std::max<double>(share_of_bound, verify(point, arrays, stage, prefix).share_of_bound);
   }
-  return verified;
+  return static_cast<unsigned>(stages.size());
 }
 
 // Every stage of both scopes where it must look where its data end.
@@ -274,6 +252,7 @@ void measure_awkward(Sweep& sweep, std::uint64_t largest) {
 
 int main(int argc, char** argv) {
   using namespace hipscope::batch_norm;
+  using hipscope::Sweep;
   if (const auto status = probe_if_asked(argc, argv)) {
     return *status;
   }
@@ -302,26 +281,41 @@ int main(int argc, char** argv) {
                        .tiny = 1U << 13,
                        .minimum = 255,
                        .maximum = 1U << 30});
-  const auto extents = [&] {
+  const auto extents = [=] {
     const auto number = [](std::uint64_t size) { return static_cast<int>(size); };
     return Extents{.images = number(images),
                    .channels = number(channels),
                    .height = number(height),
                    .width = number(width)};
   };
-  experiment.sweep("published", "per activation: the source's stages",
-                   [&](hipscope::Sweep& sweep) { measure_published(sweep, extents()); });
-  experiment.sweep("stages", "per activation: every stage",
-                   [&](hipscope::Sweep& sweep) { measure_stages(sweep, extents()); });
-  experiment.sweep("shapes", "per activation, one pass: threads x lanes x bytes",
-                   [&](hipscope::Sweep& sweep) { measure_shapes(sweep, extents()); });
+  const StageGroup source = {source_x, stages_of_source};
+  experiment.sweep("published", "per activation: the source's stages", [=](Sweep& sweep) {
+    const Tensor n = tensor_of(extents());
+    const bool is_of_source = n.images == 128 && n.channels == 1024 && n.plane == 28 * 28;
+    measure_ladder(sweep, extents(), Scope::per_activation, {source}, is_of_source);
+  });
+  experiment.sweep("stages", "per activation: every stage", [=](Sweep& sweep) {
+    measure_ladder(sweep, extents(), Scope::per_activation,
+                   {source, {own_x, own_stages}, library(extents(), {Mode::per_activation})});
+  });
+  experiment.sweep(
+      "shapes", "per activation, one pass: threads x lanes x bytes", [=](Sweep& sweep) {
+        sweep.note(
+            "threads per activation x lanes x bytes per access; a row of a block is lanes x bytes");
+        measure_ladder(sweep, extents(), Scope::per_activation, {{own_x, shape_stages}});
+      });
   experiment.sweep("accuracy", "per activation: what the arithmetic costs in digits",
-                   [&](hipscope::Sweep& sweep) { measure_accuracy(sweep, extents()); });
-  experiment.sweep("spatial", "per channel: every stage",
-                   [&](hipscope::Sweep& sweep) { measure_spatial(sweep, extents()); });
-  experiment.sweep("spatial-shapes", "per channel, resident: threads x values",
-                   [&](hipscope::Sweep& sweep) { measure_spatial_shapes(sweep, extents()); });
+                   [=](Sweep& sweep) { measure_accuracy(sweep, extents()); });
+  experiment.sweep("spatial", "per channel: every stage", [=](Sweep& sweep) {
+    measure_ladder(
+        sweep, extents(), Scope::spatial,
+        {{own_x, channel_stages}, library(extents(), {Mode::spatial, Mode::spatial_persistent})});
+  });
+  experiment.sweep("spatial-shapes", "per channel, resident: threads x values", [=](Sweep& sweep) {
+    sweep.note("threads of a block x values of 16 bytes that each keeps (of 4 bytes: 512x16)");
+    measure_ladder(sweep, extents(), Scope::spatial, {{own_x, channel_shape_stages}});
+  });
   experiment.sweep("awkward", "both, at sizes that fill nothing",
-                   [&](hipscope::Sweep& sweep) { measure_awkward(sweep, largest_awkward); });
+                   [=](Sweep& sweep) { measure_awkward(sweep, largest_awkward); });
   return experiment.run(argc, argv);
 }

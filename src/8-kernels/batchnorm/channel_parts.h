@@ -52,6 +52,15 @@ __device__ void store_transformed(float* output, unsigned place, Access<Width> x
 
 // --- Sums --------------------------------------------------------------------------------------
 
+template <unsigned Width>
+__device__ float sum_of_access(const Access<Width>& x) {
+  if constexpr (Width == 4) {
+    return (x.x + x.y) + (x.z + x.w);
+  } else {
+    return x;
+  }
+}
+
 constexpr unsigned most_waves = 32;  // of a block: 1024 threads in waves of 32
 
 /// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
@@ -205,36 +214,6 @@ __device__ Transform merge_parts(const Part& part, const Runs& runs, const Group
   }
   __syncthreads();
   return transform;
-}
-
-// --- A block's part in registers ---------------------------------------------------------------
-
-/// Mean and squared deviations of a block's `accesses`, of which thread t keeps t, t + Block, ...
-template <unsigned Width, unsigned Block, unsigned Values>
-__device__ Part part_in_registers(Access<Width> (&x)[Values], unsigned accesses) {
-  __shared__ float sums[2][most_waves];
-  float sum = 0;
-#pragma unroll
-  for (unsigned k = 0; k < Values; ++k) {
-    const bool counts = threadIdx.x + k * Block < accesses;
-#pragma unroll
-    for (unsigned w = 0; w < Width; ++w) {
-      sum += counts ? component(x[k], w) : 0;
-    }
-  }
-  Part part{};
-  part.mean = sum_of_block(sum, sums[0]) / static_cast<float>(accesses * Width);
-#pragma unroll
-  for (unsigned k = 0; k < Values; ++k) {
-    const bool counts = threadIdx.x + k * Block < accesses;
-#pragma unroll
-    for (unsigned w = 0; w < Width; ++w) {
-      const float difference = counts ? component(x[k], w) - part.mean : 0;
-      part.spread = fmaf(difference, difference, part.spread);
-    }
-  }
-  part.spread = sum_of_block(part.spread, sums[1]);
-  return part;
 }
 
 }  // namespace hipscope::batch_norm

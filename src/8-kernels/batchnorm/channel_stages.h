@@ -13,9 +13,6 @@
 
 #include "15a-channel-several-passes.h"
 #include "15b-channel-resident.h"
-#include "15c-channel-blocks-that-stay.h"
-#include "15d-channel-cluster.h"
-#include "15e-channel-in-lds.h"
 #include "stage.h"
 
 namespace hipscope::batch_norm {
@@ -72,9 +69,8 @@ struct Resident {
 
 /// Channels cut into as few parts as the accesses of a block allow.
 inline Group group_of(const Runs& runs, unsigned accesses_of_block) {
-  const unsigned fewest = (runs.count + accesses_of_block - 1) / accesses_of_block;
-  const unsigned share = (runs.count + fewest - 1) / fewest;
-  const unsigned siblings = (runs.count + share - 1) / share;
+  const unsigned share = blocks_for(runs.count, blocks_for(runs.count, accesses_of_block));
+  const unsigned siblings = blocks_for(runs.count, share);
   return {.siblings = siblings, .by_siblings = divisor_of(siblings), .share = share};
 }
 
@@ -117,52 +113,64 @@ struct ExchangeState {
   unsigned parity = 0;
 };
 
+/// Why a block cannot take `bytes` of LDS beside what the kernel has; empty if it can, and now may.
+inline std::string refusal_of_lds(const Sweep& sweep, const void* kernel, std::uint32_t bytes) {
+  hipFuncAttributes attributes{};
+  check(hipFuncGetAttributes(&attributes, kernel));
+  const std::uint64_t wanted = bytes + attributes.sharedSizeBytes;
+  const std::uint64_t most = sweep.device().largest_lds_bytes_per_block;
+  if (wanted > most) {
+    return "a block takes " + std::to_string(wanted) + " bytes of LDS, where this device has " +
+           std::to_string(most);
+  }
+  allow_lds(kernel, bytes);
+  return "";
+}
+
 /// The kernel takes AskAhead besides, or nothing.
 template <typename... Others>
 Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name,
                      void (*kernel)(const float*, const float*, const float*, float*, Runs, Group,
                                     Exchange, Others...),
                      const Resident& kept) {
-  const auto cannot = [&](const std::string& why) { return Stage{.name = name, .why_not = why}; };
-  if (arrays.tensor.plane % kept.width != 0) {
-    return cannot("a run is no whole number of accesses of 16 bytes");
+  const Tensor& tensor = arrays.tensor;
+  Stage stage = {.name = name, .arithmetic = resident_arithmetic(kept.values * kept.width)};
+  if (tensor.plane % kept.width != 0) {
+    stage.why_not = "a run is no whole number of accesses of 16 bytes";
+    return stage;
   }
+  const Runs runs = runs_of(tensor, kept.width);
   const auto lds_bytes = static_cast<unsigned>(kept.in_lds * kept.block * sizeof(float4));
   if (lds_bytes > 0) {
-    hipFuncAttributes attributes{};
-    check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-    const std::uint64_t wanted = lds_bytes + attributes.sharedSizeBytes;
-    const std::uint64_t most = sweep.device().largest_lds_bytes_per_block;
-    if (wanted > most) {
-      return cannot("a block takes " + std::to_string(wanted) +
-                    " bytes of LDS, where this device has " + std::to_string(most));
-    }
-    allow_lds(kernel, lds_bytes);
+    stage.why_not = refusal_of_lds(sweep, reinterpret_cast<const void*>(kernel), lds_bytes);
   }
-  const Runs runs = runs_of(arrays.tensor, kept.width);
-  if (!fits(runs)) {
-    return cannot(too_large);
+  if (stage.why_not.empty() && !fits(runs)) {
+    stage.why_not = too_large;
+  }
+  if (!stage.why_not.empty()) {
+    return stage;
   }
   const Group group = group_of(runs, kept.values * kept.block);
   const unsigned room = static_cast<unsigned>(resident_blocks(kernel, kept.block, lds_bytes)) *
                         static_cast<unsigned>(sweep.device().compute_units);
-  const std::string why_not = refusal(sweep, group.siblings, room);
-  if (!why_not.empty()) {
-    return cannot(why_not);
+  stage.why_not = refusal(sweep, group.siblings, room);
+  if (!stage.why_not.empty()) {
+    return stage;
   }
   const unsigned groups_at_once = room / group.siblings;
   const unsigned groups =
       kept.stays ? std::clamp(groups_at_once, 1U, runs.channels) : runs.channels;
   [[maybe_unused]] const AskAhead ahead = {
-      .columns = kept.asked * arrays.tensor.plane,
+      .columns = kept.asked * tensor.plane,
       .readers = kept.asked * group.siblings,
       .first = kept.asked > 0 ? groups_at_once / kept.asked : 0,
-      .images = arrays.tensor.images,
-      .image = arrays.tensor.channels * arrays.tensor.plane};
+      .images = tensor.images,
+      .image = activations_of(tensor)};
   const LaunchShape shape = {
       .grid = dim3(groups * group.siblings), .block = dim3(kept.block), .lds_bytes = lds_bytes};
   const auto state = std::make_shared<ExchangeState>(std::size_t{runs.channels} * group.siblings);
-  const auto run = [=, &arrays] {
+  stage.is_exact_on_integers = group.siblings == 1 || group.share * kept.width % 2 == 0;
+  stage.run = [=, &arrays] {
     state->parity ^= 1U;
     const Exchange exchange = {.tickets = state->tickets.data(),
                                .groups = groups,
@@ -173,26 +181,19 @@ Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name
              arrays.output.data(), runs, group, exchange, Others(ahead)...);
     }
   };
-  return with_footprint(
-      sweep,
-      {.name = name,
-       .arithmetic = resident_arithmetic(kept.values * kept.width),
-       .is_exact_on_integers = group.siblings == 1 || group.share * kept.width % 2 == 0,
-       .run = run},
-      kernel, shape);
+  return with_footprint(sweep, stage, kernel, shape);
 }
 
 /// `Values` accesses of 16 bytes per thread; where runs are no whole number of these, 16 of 4
 /// bytes. The same with blocks that stay.
 template <unsigned Values, unsigned Block>
-std::vector<Stage> resident_stages(const Sweep& sweep, Arrays& arrays, const std::string& name,
-                                   const std::string& name_staying) {
+std::vector<Stage> resident_stages(const Sweep& sweep, Arrays& arrays, const std::string& name) {
   const auto both = [&]<unsigned width, unsigned values, unsigned block>() {
     return std::vector<Stage>{
         resident_stage(sweep, arrays, name, channel_resident_kernel<width, values, block>,
                        {width, values, block}),
-        resident_stage(sweep, arrays, name_staying, channel_staying_kernel<width, values, block>,
-                       {width, values, block, true})};
+        resident_stage(sweep, arrays, name + ", blocks that stay",
+                       channel_staying_kernel<width, values, block>, {width, values, block, true})};
   };
   return width_of(arrays.tensor) == 4 ? both.template operator()<4, Values, Block>()
                                       : both.template operator()<1, 16, 512>();
@@ -225,7 +226,7 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
   const unsigned width = width_of(arrays.tensor);
   const Runs runs = runs_of(arrays.tensor, width);
   // Every block of a cluster has a part, and none more than fits.
-  const unsigned share = (runs.count + cluster_blocks - 1) / cluster_blocks;
+  const unsigned share = blocks_for(runs.count, cluster_blocks);
   if (width != 4 || share > cluster_values * cluster_threads ||
       share * (cluster_blocks - 1) >= runs.count) {
     stage.why_not = "a channel is no eight parts of 4 to " +
@@ -253,7 +254,7 @@ inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
   std::vector<Stage> stages = width_of(arrays.tensor) == 4
                                   ? streaming_channel_stages<4>(sweep, arrays)
                                   : streaming_channel_stages<1>(sweep, arrays);
-  append(stages, resident_stages<25, 256>(sweep, arrays, "resident", "resident, blocks that stay"));
+  append(stages, resident_stages<25, 256>(sweep, arrays, "resident"));
   stages.push_back(cluster_stage(sweep, arrays));
   [[maybe_unused]] const std::string in_lds = "resident, in LDS too";
   [[maybe_unused]] const std::string asked = in_lds + ", asked for ahead";
@@ -270,9 +271,8 @@ inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
 inline std::vector<Stage> channel_shape_stages(const Sweep& sweep, Arrays& arrays) {
   std::vector<Stage> stages;
   const auto add = [&]<unsigned Block, unsigned Values>() {
-    const std::string name = std::to_string(Block) + "x" + std::to_string(Values);
-    append(stages,
-           resident_stages<Values, Block>(sweep, arrays, name, name + ", blocks that stay"));
+    append(stages, resident_stages<Values, Block>(
+                       sweep, arrays, std::to_string(Block) + "x" + std::to_string(Values)));
   };
   add.operator()<512, 4>();
   add.operator()<256, 7>();

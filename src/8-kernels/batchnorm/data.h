@@ -46,11 +46,30 @@ enum class Values {
 };
 
 struct Data {
-  unsigned key;
-  float mean;  // about which the populations' means are; of random values
-  Values values;
+  Tensor tensor;
   Scope scope;
+  unsigned key;
+  float mean = 0;  // about which the populations' means are; of random values
+  Values values = Values::random;
 };
+
+/// Element (n, a) of a tensor: of image n the a-th.
+struct Element {
+  unsigned n;
+  unsigned a;
+};
+
+/// Element `j` of a population, and the population of an element.
+__host__ __device__ inline Element element_of(const Tensor& tensor, Scope scope,
+                                              unsigned population, unsigned j) {
+  return scope == Scope::per_activation
+             ? Element{.n = j, .a = population}
+             : Element{.n = j / tensor.plane, .a = population * tensor.plane + j % tensor.plane};
+}
+
+__host__ __device__ inline unsigned population_of(const Data& data, unsigned a) {
+  return data.scope == Scope::spatial ? a / data.tensor.plane : a;
+}
 
 /// A random number in [0, 1) with 24 bits.
 __host__ __device__ inline float random_fraction(unsigned key, unsigned i) {
@@ -64,42 +83,36 @@ constexpr unsigned scale_key = 0xdaa66d2bU;
 constexpr unsigned gamma_key = 0x78dde6e4U;
 constexpr unsigned beta_key = 0x1715609dU;
 
-/// Element (n, a) of integers and of narrow values: m + d and m - d in turns, so that of an even
-/// number of values mean m and variance d * d are exact, and so is every sum on the way to them.
-/// Narrow ones are multiples of 2^-10, with d from 0 to 3: variances of 0, 0.95e-6,
-/// 3.8e-6 and 8.6e-6.
-__host__ __device__ inline float exact_value(const Data& data, const Tensor& tensor, unsigned n,
-                                             unsigned a) {
-  const unsigned channel = a / tensor.plane;
-  const unsigned random = random_bits(channel + data.key);
+/// An element of integers and of narrow values: m + d and m - d in turns, so that of an even number
+/// of values mean m and variance d * d are exact, and so is every sum on the way to them. Narrow
+/// ones are multiples of 2^-10, with d from 0 to 3: variances of 0, 0.95e-6, 3.8e-6 and 8.6e-6.
+__host__ __device__ inline float exact_value(const Data& data, const Element& at) {
+  const unsigned plane = data.tensor.plane;
+  const unsigned random = random_bits(at.a / plane + data.key);
+  const bool is_narrow = data.values == Values::narrow;
   const int middle = static_cast<int>(random % 9) - 4;
-  const bool is_below = (n + a % tensor.plane) % 2 != 0;
-  if (data.values == Values::narrow) {
-    const unsigned population = data.scope == Scope::spatial ? channel : a;
-    const int difference = static_cast<int>(population % 4);
-    return static_cast<float>(is_below ? middle - difference : middle + difference) * 0x1p-10F;
-  }
-  const int difference = static_cast<int>(random / 16 % 8) + 1;
-  return static_cast<float>(is_below ? middle - difference : middle + difference);
+  const auto difference =
+      static_cast<int>(is_narrow ? population_of(data, at.a) % 4 : random / 16 % 8 + 1);
+  const bool is_below = (at.n + at.a % plane) % 2 != 0;
+  return static_cast<float>(is_below ? middle - difference : middle + difference) *
+         (is_narrow ? 0x1p-10F : 1.0F);
 }
 
-/// Element (n, a). Every channel and every activation has a mean and a deviation of its own, so
-/// that statistics of another one would show.
-__host__ __device__ inline float input_value(const Data& data, const Tensor& tensor, unsigned n,
-                                             unsigned a) {
+/// Every channel and every activation has a mean and a deviation of its own, so that statistics of
+/// another one would show.
+__host__ __device__ inline float input_value(const Data& data, const Element& at) {
   if (data.values == Values::integers || data.values == Values::narrow) {
-    return exact_value(data, tensor, n, a);
+    return exact_value(data, at);
   }
-  const unsigned channel = a / tensor.plane;
   if (data.values == Values::constant) {
-    const unsigned population = data.scope == Scope::spatial ? channel : a;
-    return 1000 + random_fraction(data.key ^ activation_key, population);
+    return 1000 + random_fraction(data.key ^ activation_key, population_of(data, at.a));
   }
   constexpr float root_of_12 = 3.46410162F;  // the deviation of random_fraction is one over this
-  const float middle = data.mean + random_fraction(data.key ^ channel_key, channel) +
-                       random_fraction(data.key ^ activation_key, a);
-  const float scale = 0.5F + random_fraction(data.key ^ scale_key, a);
-  const unsigned element = random_bits(n + data.key) + a;
+  const float middle = data.mean +
+                       random_fraction(data.key ^ channel_key, at.a / data.tensor.plane) +
+                       random_fraction(data.key ^ activation_key, at.a);
+  const float scale = 0.5F + random_fraction(data.key ^ scale_key, at.a);
+  const unsigned element = random_bits(at.n + data.key) + at.a;
   return fmaf(scale, (random_fraction(data.key, element) - 0.5F) * root_of_12, middle);
 }
 
@@ -121,16 +134,22 @@ __host__ __device__ inline float beta_value(unsigned key, unsigned population) {
 
 constexpr unsigned checking_block = 256;
 
-static __global__ void __launch_bounds__(checking_block)
-    fill_kernel(float* input, Data data, Tensor tensor, std::uint64_t elements) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
+/// Calls visit(i, at) for this thread's elements of a grid-stride walk over the tensor.
+template <typename Visit>
+__device__ void for_each_of_mine(const Tensor& tensor, const Visit& visit) {
   const unsigned activations = activations_of(tensor);
+  const std::uint64_t elements = std::uint64_t{tensor.images} * activations;
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
        i += threads) {
     const auto n = static_cast<unsigned>(i / activations);
-    input[i] =
-        input_value(data, tensor, n, static_cast<unsigned>(i - std::uint64_t{n} * activations));
+    visit(i, Element{.n = n, .a = static_cast<unsigned>(i - std::uint64_t{n} * activations)});
   }
+}
+
+static __global__ void __launch_bounds__(checking_block) fill_kernel(float* input, Data data) {
+  for_each_of_mine(data.tensor,
+                   [&](std::uint64_t i, const Element& at) { input[i] = input_value(data, at); });
 }
 
 static __global__ void __launch_bounds__(checking_block)

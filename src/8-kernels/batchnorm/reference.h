@@ -25,12 +25,8 @@ struct Exact {
 };
 
 /// Value `j` of a population.
-__host__ __device__ inline double value_at(const Data& data, const Tensor& tensor, Scope scope,
-                                           unsigned population, unsigned j) {
-  if (scope == Scope::per_activation) {
-    return input_value(data, tensor, j, population);
-  }
-  return input_value(data, tensor, j / tensor.plane, population * tensor.plane + j % tensor.plane);
+__host__ __device__ inline double value_at(const Data& data, unsigned population, unsigned j) {
+  return input_value(data, element_of(data.tensor, data.scope, population, j));
 }
 
 /// The sum over the `threads` threads that share a population, a power of two.
@@ -46,27 +42,24 @@ __device__ inline double sum_of_threads(double value, double* sums, unsigned thr
 
 /// `threads` threads take a population: one, or a whole block.
 static __global__ void __launch_bounds__(checking_block)
-    exact_kernel(Exact* exact, Data data, Tensor tensor, Scope scope, unsigned threads) {
+    exact_kernel(Exact* exact, Data data, unsigned threads) {
   __shared__ double sums[checking_block];
-  const unsigned values = values_of(tensor, scope);
+  const unsigned values = values_of(data.tensor, data.scope);
   const unsigned population = (blockIdx.x * checking_block + threadIdx.x) / threads;
   const unsigned lane = threadIdx.x % threads;
-  const bool is_one = population < populations_of(tensor, scope);
-  double sum = 0;
-  for (unsigned j = lane; is_one && j < values; j += threads) {
-    sum += value_at(data, tensor, scope, population, j);
-  }
-  const double mean = sum_of_threads(sum, sums, threads) / values;
-  double spread = 0;
-  for (unsigned j = lane; is_one && j < values; j += threads) {
-    const double difference = value_at(data, tensor, scope, population, j) - mean;
-    spread += difference * difference;
-  }
-  spread = sum_of_threads(spread, sums, threads);
+  const bool is_one = population < populations_of(data.tensor, data.scope);
+  const auto mean_of = [&](const auto& term) {
+    double sum = 0;
+    for (unsigned j = lane; is_one && j < values; j += threads) {
+      sum += term(value_at(data, population, j));
+    }
+    return sum_of_threads(sum, sums, threads) / values;
+  };
+  const double mean = mean_of([](double x) { return x; });
+  const double variance = mean_of([&](double x) { return (x - mean) * (x - mean); });
   if (is_one && lane == 0) {
-    exact[population] = {.mean = mean,
-                         .variance = spread / values,
-                         .first = value_at(data, tensor, scope, population, 0)};
+    exact[population] = {
+        .mean = mean, .variance = variance, .first = value_at(data, population, 0)};
   }
 }
 
@@ -151,25 +144,19 @@ __device__ inline unsigned ordered_bits(double value) {
 
 /// Counts right elements, not wrong ones: where it does not run, nothing is right.
 static __global__ void __launch_bounds__(checking_block)
-    check_kernel(const float* output, const Exact* exact, Data data, Tensor tensor, Scope scope,
-                 Arithmetic arithmetic, std::uint64_t elements, Totals* totals) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  const unsigned activations = activations_of(tensor);
+    check_kernel(const float* output, const Exact* exact, Data data, Arithmetic arithmetic,
+                 Totals* totals) {
   Totals mine{};
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
-       i += threads) {
-    const auto n = static_cast<unsigned>(i / activations);
-    const auto a = static_cast<unsigned>(i - std::uint64_t{n} * activations);
-    const unsigned population = scope == Scope::spatial ? a / tensor.plane : a;
+  for_each_of_mine(data.tensor, [&](std::uint64_t i, const Element& at) {
+    const unsigned population = population_of(data, at.a);
     const float gamma = gamma_of(arithmetic, data.key, population);
-    const Expectation expected =
-        expect(exact[population], arithmetic, input_value(data, tensor, n, a), gamma,
-               beta_of(arithmetic, data.key, population));
+    const Expectation expected = expect(exact[population], arithmetic, input_value(data, at), gamma,
+                                        beta_of(arithmetic, data.key, population));
     const double error = fabs(output[i] - expected.value);
     mine.right += error <= expected.bound ? 1 : 0;
     mine.largest_error = max(mine.largest_error, ordered_bits(error / fabs(gamma)));
     mine.largest_share = max(mine.largest_share, ordered_bits(error / expected.bound));
-  }
+  });
   atomicAdd(&totals->right, mine.right);
   atomicMax(&totals->largest_error, mine.largest_error);
   atomicMax(&totals->largest_share, mine.largest_share);
@@ -183,6 +170,10 @@ struct Errors {
   double share_of_bound;  // of what the arithmetic allows
 };
 
+constexpr unsigned blocks_for(std::uint64_t threads, unsigned block) {
+  return static_cast<unsigned>((threads + block - 1) / block);
+}
+
 /// Everything that a stage works on: tensors that are filled as wanted, and their exact statistics.
 class Arrays {
  public:
@@ -195,14 +186,14 @@ class Arrays {
         output(input.size()),
         gamma(populations),
         beta(populations),
-        key_(key_of(sweep.seed())),
+        data_{.tensor = tensor, .scope = scope, .key = key_of(sweep.seed())},
+        // On hardware many times what the CUs have room for.
         blocks_(sweep.is_hardware() ? 32 * static_cast<unsigned>(sweep.device().compute_units) : 1),
         exact_(populations),
         totals_(1) {
     launch(fill_parameters_kernel,
-           {.grid = dim3((populations + checking_block - 1) / checking_block),
-            .block = dim3(checking_block)},
-           gamma.data(), beta.data(), key_, populations);
+           {.grid = dim3(blocks_for(populations, checking_block)), .block = dim3(checking_block)},
+           gamma.data(), beta.data(), data_.key, populations);
     fill(Values::random);
   }
 
@@ -213,13 +204,14 @@ class Arrays {
   }
 
   void fill(Values values, float mean = 0) {
-    data_ = {.key = key_, .mean = mean, .values = values, .scope = scope};
-    launch(fill_kernel, checking_shape(), input.data(), data_, tensor, elements);
+    data_.values = values;
+    data_.mean = mean;
+    launch(fill_kernel, checking_shape(), input.data(), data_);
     const unsigned threads = scope == Scope::spatial ? checking_block : 1;
-    const unsigned in_block = checking_block / threads;
     launch(exact_kernel,
-           {.grid = dim3((populations + in_block - 1) / in_block), .block = dim3(checking_block)},
-           exact_.data(), data_, tensor, scope, threads);
+           {.grid = dim3(blocks_for(std::uint64_t{populations} * threads, checking_block)),
+            .block = dim3(checking_block)},
+           exact_.data(), data_, threads);
     fill_samples();
   }
 
@@ -231,14 +223,18 @@ class Arrays {
     output.poison();
     run();
     totals_.clear();
-    launch(check_kernel, checking_shape(), output.data(), exact_.data(), data_, tensor, scope,
-           arithmetic, elements, totals_.data());
+    launch(check_kernel, checking_shape(), output.data(), exact_.data(), data_, arithmetic,
+           totals_.data());
     const Totals totals = totals_.to_host()[0];
-    verify_every_element(point, what + ", every element", arithmetic, elements - totals.right);
+    point.verify(what + ", every element", elements - totals.right, elements);
     Comparison comparison;
     for (const Sample& sample : samples_) {
-      const Expectation expected = expect_of(arithmetic, sample.exact, sample.population, sample.x);
-      comparison.compare(sample.index, expected.value, element(sample.index), expected.bound);
+      const Expectation expected = expect(sample.exact, arithmetic, sample.x,
+                                          gamma_of(arithmetic, data_.key, sample.population),
+                                          beta_of(arithmetic, data_.key, sample.population));
+      float got = 0;
+      check(hipMemcpy(&got, output.data() + sample.index, sizeof(got), hipMemcpyDeviceToHost));
+      comparison.compare(sample.index, expected.value, double{got}, expected.bound);
     }
     point.verify(what + ", some elements by the host", comparison);
     return {.error = std::bit_cast<float>(totals.largest_error),
@@ -267,44 +263,16 @@ class Arrays {
     return {.grid = dim3(blocks_), .block = dim3(checking_block)};
   }
 
-  [[nodiscard]] Expectation expect_of(const Arithmetic& arithmetic, const Exact& exact,
-                                      unsigned population, double x) const {
-    return expect(exact, arithmetic, x, gamma_of(arithmetic, key_, population),
-                  beta_of(arithmetic, key_, population));
-  }
-
-  // Of which the device found `wrong` to be so: then the host looks which.
-  void verify_every_element(Point& point, const std::string& what, const Arithmetic& arithmetic,
-                            std::uint64_t wrong) const {
-    point.verify(what, wrong, elements, [&](Comparison& comparison) {
-      const auto got = output.to_host();
-      const auto exact = exact_.to_host();
-      const unsigned activations = activations_of(tensor);
-      for (std::uint64_t i = 0; i < elements; ++i) {
-        const auto n = static_cast<unsigned>(i / activations);
-        const auto a = static_cast<unsigned>(i % activations);
-        const unsigned population = scope == Scope::spatial ? a / tensor.plane : a;
-        const Expectation expected =
-            expect_of(arithmetic, exact[population], population, input_value(data_, tensor, n, a));
-        comparison.compare(i, expected.value, double{got[i]}, expected.bound);
-      }
-    });
-  }
-
-  [[nodiscard]] double element(std::uint64_t index) const {
-    float value = 0;
-    check(hipMemcpy(&value, output.data() + index, sizeof(value), hipMemcpyDeviceToHost));
-    return value;
-  }
-
   void fill_samples() {
     constexpr unsigned looks = 8;  // at as many populations, and at as many values of each
+    const auto spread = [](unsigned look, unsigned count) {
+      return static_cast<unsigned>(std::uint64_t{look} * (count - 1) / (looks - 1));
+    };
     const unsigned values = values_of(tensor, scope);
     samples_.clear();
     for (unsigned look = 0; look < looks; ++look) {
-      const auto population =
-          static_cast<unsigned>(std::uint64_t{look} * (populations - 1) / (looks - 1));
-      const auto value = [&](unsigned j) { return value_at(data_, tensor, scope, population, j); };
+      const unsigned population = spread(look, populations);
+      const auto value = [&](unsigned j) { return value_at(data_, population, j); };
       Exact exact{.mean = 0, .variance = 0, .first = value(0)};
       for (unsigned j = 0; j < values; ++j) {
         exact.mean += value(j) / values;
@@ -313,11 +281,9 @@ class Arrays {
         exact.variance += (value(j) - exact.mean) * (value(j) - exact.mean) / values;
       }
       for (unsigned i = 0; i < looks; ++i) {
-        const auto j = static_cast<unsigned>(std::uint64_t{i} * (values - 1) / (looks - 1));
-        const bool is_spatial = scope == Scope::spatial;
-        const unsigned n = is_spatial ? j / tensor.plane : j;
-        const unsigned a = is_spatial ? population * tensor.plane + j % tensor.plane : population;
-        samples_.push_back({.index = std::uint64_t{n} * activations_of(tensor) + a,
+        const unsigned j = spread(i, values);
+        const Element at = element_of(tensor, scope, population, j);
+        samples_.push_back({.index = std::uint64_t{at.n} * activations_of(tensor) + at.a,
                             .population = population,
                             .exact = exact,
                             .x = value(j)});
@@ -325,9 +291,8 @@ class Arrays {
     }
   }
 
-  unsigned key_;
-  unsigned blocks_;  // on hardware many times what the CUs have room for
-  Data data_{};
+  Data data_;
+  unsigned blocks_;
   DeviceBuffer<Exact> exact_;
   DeviceBuffer<Totals> totals_;
   std::vector<Sample> samples_;

@@ -49,10 +49,6 @@ inline void append(std::vector<Stage>& stages, const std::vector<Stage>& further
   stages.insert(stages.end(), further.begin(), further.end());
 }
 
-constexpr unsigned blocks_for(std::uint64_t threads, unsigned block) {
-  return static_cast<unsigned>((threads + block - 1) / block);
-}
-
 /// Verifies the stage on integers, on narrow values, on constants if it sums up squares, and on
 /// random numbers, which are left in the input.
 inline Errors verify(Point& point, Arrays& arrays, const Stage& stage,

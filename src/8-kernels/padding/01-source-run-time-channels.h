@@ -5,9 +5,6 @@
 // A thread keeps its values in an array of 16, set to 0 and then indexed by a loop whose length
 // only the launch knows. Registers have no address, so fsword73's compiler put it into scratch
 // (NVIDIA: local memory). Nothing to correct at fsword73's sizes, where the channels divide evenly.
-//
-// On the H200 1050 us with 1 channel, 284 with 4 and 465 with 16; nvcc puts the array into no local
-// memory.
 #pragma once
 
 #include "source_tensor.h"

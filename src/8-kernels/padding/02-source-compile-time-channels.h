@@ -4,8 +4,6 @@
 // Against 01: the loops have a known length, so the array is in registers and all loads are in
 // flight at once; both divisions and all sizes in the addresses are constants. fsword73 found it
 // 3.1 times as fast on an MI25, with 16 channels.
-//
-// On the H200 639 us with 1 channel, 272 with 4 and 380 with 16; there 01 takes 1.22 times as long.
 #pragma once
 
 #include "source_tensor.h"

@@ -4,18 +4,13 @@
 // Against fsword73's (01): no thread is idle, any number of planes of any shape is padded, and the
 // array is not set to 0 first; for that a thread divides to find its plane as well as its row. With
 // room for 32 values the array is in scratch; with room for 16 clang 15 keeps it in registers, with
-// instructions that index them.
-//
-// On the H200 128 bytes of local memory per thread, and 432 us with 16 channels in blocks of 1024;
-// 435 with room for 16, which nvcc puts into local memory as well.
+// instructions that index them; nvcc puts both into local memory.
 #pragma once
 
 #include "stage.h"
 
 namespace hipscope::padding {
 
-// (The second launch bound, one block per CU: without it CUDA 13's compiler keeps to 32 registers
-// and loads fewer values at once than the source says.)
 template <unsigned Room>
 __global__ void __launch_bounds__(scalar_block, 1)
     run_time_channels_kernel(const float* input, float* output, DividingShape shape,

@@ -2,16 +2,12 @@
 //
 // Against 04 of the fixed shape: the fewest indices of all, but neighbouring lanes store 52 bytes
 // apart.
-//
-// On the H200 1737 us, the slowest of all.
 #pragma once
 
 #include "stage.h"
 
 namespace hipscope::padding {
 
-// (The second launch bound, one block per CU: without it CUDA 13's compiler keeps to 32 registers
-// and loads fewer values at once than the source says.)
 static __global__ void __launch_bounds__(vector_block, 1)
     row_kernel(const float* input, float* output, FixedShape shape, unsigned planes) {
   const unsigned i = blockIdx.x * vector_block + threadIdx.x;

@@ -2,16 +2,12 @@
 // pattern is the same. Blocks of 352, 338 of whose threads store (or `Threads`).
 //
 // Against 06: a thread has the same place in each of its groups, and searches for it once.
-//
-// On the H200 227 us, 95.0 % of a copy: as 06, by half its instructions (gfx900).
 #pragma once
 
 #include "places.h"
 
 namespace hipscope::padding {
 
-// (The second launch bound, one block per CU: without it CUDA 13's compiler keeps to 32 registers
-// and loads fewer values at once than the source says.)
 template <unsigned Threads, unsigned Rounds>
 __global__ void __launch_bounds__(Threads, 1)
     kept_places_kernel(const float* input, float* output, unsigned planes, ReadAhead ahead) {

@@ -19,6 +19,7 @@
 //   08 through LDS: a block reads with loads of 16 bytes, and pads from LDS
 // 06 to 08 can also prefetch the input into L2 in clumps, so that memory switches less often from
 // reading to writing. The source is fsword73/HIP-Performance-Optmization-on-VEGA64, section 2.13.
+// What each stage takes docs/8-kernels.md says.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 

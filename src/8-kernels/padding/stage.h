@@ -1,4 +1,6 @@
-// A stage: its name, and how its kernel is launched.
+// A stage: its name, and how its kernel is launched. Ours have a second launch bound, one block per
+// CU: without it CUDA 13's compiler keeps to 32 registers and loads fewer values at once than the
+// source says.
 #pragma once
 
 #include <hipscope/hipscope.h>

@@ -11,9 +11,6 @@
 // one wave, which needs none; so the 1.7 times are without 4 barriers that this kernel pays for.
 // And the sums have an array of their own. In the source's the block would store its sum over a
 // value that another block has yet to read (its values are zeros, so that it never does).
-//
-// On the H200 1144 us for 2^28 values with 2 per step, 1011 us with 4; 232 us to only read them
-// (00).
 #pragma once
 
 #include <hip/hip_runtime.h>

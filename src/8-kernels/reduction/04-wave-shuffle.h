@@ -2,8 +2,6 @@
 //
 // Against 03: block_sum in place of tree_sum. The tree goes through registers, within each wave and
 // then over the waves' sums; LDS holds only those, and one barrier is left of 4.
-//
-// On the H200 463 us, as 03: a gain of 0.4 %.
 #pragma once
 
 #include "block_sum.h"

@@ -15,7 +15,8 @@
 //   08          each block draws its ticket before it loads; the last one waits
 // Up to 05 further launches of the same kernel sum the blocks' sums until one is left (stage.h).
 // measuring.h verifies and times a stage, exactness.h has sweeps error and awkward, trees_apart.h
-// the kernels of sweep barriers, data.h the values and their true sums.
+// the kernels of sweep barriers, data.h the values and their true sums. What each stage takes
+// docs/8-kernels.md says.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>

@@ -1,9 +1,6 @@
-// Loops. Against 06: the populations are numbers of one array each, and loops go over them:
+// 13. Loops. Against 06: the populations are numbers of one array each, and loops go over them:
 // unrolled by the compiler, not unrolled, and with an array on the stack, in which what the first
-// loop reads is kept for the last one. It is indexed at run time, so that it is in scratch. On the
-// H200 unrolled 5408 million updates per second, 0.867 times the rate of 06, 100 registers as
-// before. Not unrolled 0.955 times that, with 47 registers and 40 waves per SM in place of 16; with
-// the array 0.830 times that: 144 bytes of scratch, 40 waves per SM as before.
+// loop reads is kept for the last one. It is indexed at run time, so that it is in scratch.
 #pragma once
 
 #include <hip/hip_runtime.h>
