@@ -226,7 +226,8 @@ class Arrays {
     launch(check_kernel, checking_shape(), output.data(), exact_.data(), data_, arithmetic,
            totals_.data());
     const Totals totals = totals_.to_host()[0];
-    point.verify(what + ", every element", elements - totals.right, elements);
+    point.verify(what + ", every element", elements - totals.right, elements,
+                 [&](Comparison& comparison) { compare_all(comparison, arithmetic); });
     Comparison comparison;
     for (const Sample& sample : samples_) {
       const Expectation expected = expect(sample.exact, arithmetic, sample.x,
@@ -261,6 +262,21 @@ class Arrays {
 
   [[nodiscard]] LaunchShape checking_shape() const {
     return {.grid = dim3(blocks_), .block = dim3(checking_block)};
+  }
+
+  // Which elements are wrong, where the device has found that some are.
+  void compare_all(Comparison& comparison, const Arithmetic& arithmetic) const {
+    const auto got = output.to_host();
+    const auto exact = exact_.to_host();
+    for (std::uint64_t i = 0; i < elements; ++i) {
+      const Element at = {.n = static_cast<unsigned>(i / activations_of(tensor)),
+                          .a = static_cast<unsigned>(i % activations_of(tensor))};
+      const unsigned population = population_of(data_, at.a);
+      const Expectation expected = expect(exact[population], arithmetic, input_value(data_, at),
+                                          gamma_of(arithmetic, data_.key, population),
+                                          beta_of(arithmetic, data_.key, population));
+      comparison.compare(i, expected.value, double{got[i]}, expected.bound);
+    }
   }
 
   void fill_samples() {
