@@ -115,10 +115,6 @@ void infer_register(hipscope::Results& results) {
 
 }  // namespace
 
-double deviation_of(double predicted_watts, double measured_watts) {
-  return (predicted_watts - measured_watts) / measured_watts;
-}
-
 void conclude(hipscope::Results& results, const Things& fmas, const Things& matrix,
               const Things& bytes, const Things& peers) {
   infer_idle_power(results);

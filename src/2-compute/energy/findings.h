@@ -23,10 +23,8 @@ inline double row_of(std::size_t number, Data data) {
   return static_cast<double>(kinds_of_data.size() * number + static_cast<std::size_t>(data) + 1);
 }
 
-/// The rows of sweep "power".
+/// The row of sweep "power" with the idle board.
 inline constexpr double idle_row = 1;
-inline constexpr double spinning_row = 2;
-inline constexpr double launching_row = 3;
 
 /// Where two of the three operands of sweep "registers" come from: what all lanes share, the same
 /// two registers in every FMA, one of them another each time, or both. Its rows are things of these
@@ -36,16 +34,9 @@ inline constexpr std::array kinds_of_operands = {Operands::shared, Operands::sam
                                                  Operands::one_other, Operands::two_others};
 inline constexpr std::size_t other_bits_row = kinds_of_operands.size();
 inline constexpr const char* name_of(Operands from) {
-  switch (from) {
-    case Operands::shared:
-      return "shared by all lanes";
-    case Operands::same:
-      return "the same two registers";
-    case Operands::one_other:
-      return "one other each time";
-    default:
-      return "two others each time";
-  }
+  constexpr std::array names = {"shared by all lanes", "the same two registers",
+                                "one other each time", "two others each time"};
+  return names[static_cast<std::size_t>(from)];
 }
 inline double row_of(Operands from, Data data) {
   return row_of(static_cast<std::size_t>(from), data);
@@ -53,18 +44,9 @@ inline double row_of(Operands from, Data data) {
 
 /// The value that tells what an FMA takes more than one of the same data with operands from there.
 inline std::string difference_name(Operands from) {
-  return from == Operands::shared ? "over shared"
-         : from == Operands::same ? "over same"
-                                  : "over one other";
+  constexpr std::array names = {"over shared", "over same", "over one other"};
+  return names[static_cast<std::size_t>(from)];
 }
-
-/// By how much of the board's power the sum of its parts may be wrong, before the sum counts as
-/// wrong. Parts of a chip share clocks, voltage and leakage, so a sum of few percent is no more
-/// exact than it happens to be; a sum that leaves one part out is farther off.
-inline constexpr double largest_deviation = 0.15;
-
-/// How far a prediction is off, over the power that was measured.
-double deviation_of(double predicted_watts, double measured_watts);
 
 /// What the rows of a sweep are of: "FP32 FMA", "L2".
 using Things = std::vector<std::string>;

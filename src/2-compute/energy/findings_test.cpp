@@ -131,11 +131,6 @@ TEST(EnergyTest, ALinksByteIsCountedFromBothIdleBoards) {
             (std::vector<std::string>{"zeros: 150 +- 10 pJ", "random bits: 240 +- 20 pJ"}));
 }
 
-TEST(EnergyTest, TheSumsDeviationIsRelativeToWhatWasMeasured) {
-  EXPECT_DOUBLE_EQ(energy::deviation_of(330, 300), 0.1);
-  EXPECT_DOUBLE_EQ(energy::deviation_of(150, 300), -0.5);
-}
-
 TEST(EnergyTest, NothingIsConcludedFromNothing) {
   MadeResults made("energy");
   conclude(made);

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "data.h"
 #include "hipscope/matrix/packed.h"
 #include "meter.h"
 
@@ -49,7 +48,7 @@ __global__ void __launch_bounds__(mixed_block, 2)
     values[i] = data[i];
   }
   __syncthreads();
-  const auto* const lds = static_cast<const unsigned*>(static_cast<const void*>(values));
+  const auto* const lds = reinterpret_cast<const unsigned*>(values);
   unsigned address = hipscope::lds_address(lds) + threadIdx.x * unsigned{sizeof(uint4)};
   float fragments[k_steps][2 * side];
 #pragma unroll
@@ -87,78 +86,58 @@ __global__ void __launch_bounds__(mixed_block, 2)
   }
 }
 
-/// The fragments: element `element` of lane `lane` in step k.
-class Fragments {
- public:
-  explicit Fragments(std::uint64_t seed)
-      : words_(std::size_t{mixed_quads} * mixed_block * quad_floats) {
-    const unsigned key = hipscope::key_of(seed);
-    constexpr float second_a = -1.3F;
-    constexpr float second_b = 0.7431F;  // of A and B of the first: -0.966 of its products
-    for (unsigned lane = 0; lane < mixed_block; ++lane) {
-      for (unsigned element = 0; element < 2 * side; ++element) {
-        const unsigned bits = hipscope::random_bits(key + lane * 2 * side + element);
-        const float value = static_cast<float>(static_cast<int>(bits)) * 0x1p-31F;
-        at(0, lane, element) = value;
-        at(1, lane, element) = value * (element < side ? second_a : second_b);
-      }
+/// Where element `element` of lane `lane` in step k is among the fragments.
+inline std::size_t place_of(unsigned k, unsigned lane, unsigned element) {
+  const std::size_t quad = k * quads_of_step + element / quad_floats;
+  return (quad * mixed_block + lane) * quad_floats + element % quad_floats;
+}
+
+inline std::vector<float> fragments_of(std::uint64_t seed) {
+  std::vector<float> all(std::size_t{mixed_quads} * mixed_block * quad_floats);
+  const unsigned key = hipscope::key_of(seed);
+  constexpr float second_a = -1.3F;
+  constexpr float second_b = 0.7431F;  // of A and B of the first: -0.966 of its products
+  for (unsigned lane = 0; lane < mixed_block; ++lane) {
+    for (unsigned element = 0; element < 2 * side; ++element) {
+      const unsigned bits = hipscope::random_bits(key + lane * 2 * side + element);
+      const float value = static_cast<float>(static_cast<int>(bits)) * 0x1p-31F;
+      all[place_of(0, lane, element)] = value;
+      all[place_of(1, lane, element)] = value * (element < side ? second_a : second_b);
     }
   }
+  return all;
+}
 
-  float& at(unsigned k, unsigned lane, unsigned element) {
-    const unsigned quad = k * quads_of_step + element / quad_floats;
-    return words_[(std::size_t{quad} * mixed_block + lane) * quad_floats + element % quad_floats];
-  }
-
-  [[nodiscard]] std::span<const float> all() const { return words_; }
-
-  /// The sum of a lane after `rounds` rounds, to the last bit: an FMA is rounded once everywhere.
-  float sum(unsigned lane, unsigned row, unsigned column, unsigned rounds) {
-    float sum = 0;
-    for (unsigned round = 0; round < rounds; ++round) {
-      for (unsigned k = 0; k < k_steps; ++k) {
-        sum = std::fma(at(k, lane, row), at(k, lane, side + column), sum);
-      }
-    }
-    return sum;
-  }
-
- private:
-  std::vector<float> words_;
-};
-
-/// What a launch does.
-struct MixedWork {
-  double fmas = 0;
-  double bytes = 0;
-};
+/// What each FMA takes from LDS.
+inline constexpr double bytes_of_fma = double{quads_of_step * sizeof(uint4)} / (side * side);
 
 template <bool FromLds>
-Load measure_product(Sweep& sweep, Meter& meter, Point& point, MixedWork& of_launch) {
-  constexpr unsigned blocks_per_unit = 2;
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  const unsigned blocks = sweep.is_hardware() ? blocks_per_unit * units : 2;
-  Fragments fragments(sweep.seed());
-  const DeviceBuffer<float> given(fragments.all());
+Row measure_product(Meter& meter, Point point) {
+  const unsigned blocks = meter.blocks(2);
+  const std::vector<float> fragments = fragments_of(meter.sweep().seed());
+  const DeviceBuffer<float> given{std::span(fragments)};
   constexpr unsigned sums_of_block = side * side * mixed_block;
   DeviceBuffer<float> sums(std::size_t{blocks} * sums_of_block);
   const auto run = [&](unsigned rounds) {
     hipscope::launch(product_kernel<FromLds>, {.grid = dim3(blocks), .block = dim3(mixed_block)},
-                     static_cast<const uint4*>(static_cast<const void*>(given.data())), sums.data(),
-                     rounds);
+                     reinterpret_cast<const uint4*>(given.data()), sums.data(), rounds);
   };
   constexpr unsigned counted_rounds = 3;
   run(counted_rounds);
+  // To the last bit: an FMA is rounded once everywhere.
   point.check("every sum", sums.to_host(), [&](std::uint64_t i) {
     const auto place = static_cast<unsigned>(i % sums_of_block / mixed_block);
-    return fragments.sum(static_cast<unsigned>(i % mixed_block), place / side, place % side,
-                         counted_rounds);
+    const auto lane = static_cast<unsigned>(i % mixed_block);
+    float sum = 0;
+    for (unsigned step = 0; step < counted_rounds * k_steps; ++step) {
+      const unsigned k = step % k_steps;
+      sum = std::fma(fragments[place_of(k, lane, place / side)],
+                     fragments[place_of(k, lane, side + place % side)], sum);
+    }
+    return sum;
   });
-  const unsigned rounds = meter.rounds_for(run);
-  const double lane_rounds = double(blocks) * mixed_block * k_steps * rounds;
-  of_launch = {.fmas = lane_rounds * side * side,
-               .bytes = lane_rounds * quads_of_step * sizeof(uint4)};
-  return meter.measure([&] { run(rounds); });
+  const Load load = meter.measure_rounds(run);
+  return {point, load, Per::fma, double(sums.size()) * k_steps * load.rounds};
 }
 
 }  // namespace energy

@@ -1,5 +1,5 @@
-// Bytes from LDS, L1, L2, memory, and over the link to the host. The kernels do as little else as
-// can be.
+// Bytes from LDS, L1, L2, memory, and over the links to the host and to another device. The kernels
+// do as little else as can be.
 #pragma once
 
 #include <hipscope/cache_hint.h>
@@ -8,16 +8,68 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
-#include <string>
+#include <span>
 #include <vector>
 
-#include "data.h"
 #include "meter.h"
 
 namespace energy {
 
 using hipscope::Hint;
+
+// --- What is moved: zeros, small integers or random bits --------------------------------------
+
+/// `count` words of such data. Of zeros one in 1024 is 1, so that a sum tells what was read.
+inline std::vector<unsigned> words_of(Data data, std::size_t count, std::uint64_t seed) {
+  constexpr unsigned small = 5;
+  constexpr std::size_t distance_of_ones = 1024;
+  const unsigned key = hipscope::key_of(seed);
+  std::vector<unsigned> words(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned random = hipscope::random_bits(static_cast<unsigned>(i) + key);
+    words[i] = data == Data::zeros      ? unsigned{i % distance_of_ones == 0}
+               : data == Data::integers ? random % small
+                                        : random;
+  }
+  return words;
+}
+
+/// Bytes on the device, of which the host knows a piece.
+class RepeatedData {
+ public:
+  /// `bytes`: whole words. A piece of 2^20 bytes repeats.
+  RepeatedData(Data data, std::uint64_t bytes, std::uint64_t seed)
+      : piece_(words_of(data, std::min(bytes, std::uint64_t{1} << 20) / sizeof(unsigned), seed)),
+        words_(bytes / sizeof(unsigned)) {
+    const auto copy = [&](std::size_t to, const unsigned* from, std::size_t count) {
+      hipscope::check(
+          hipMemcpy(words_.data() + to, from, count * sizeof(unsigned), hipMemcpyDefault));
+    };
+    copy(0, piece_.data(), piece_.size());
+    for (std::size_t filled = piece_.size(); filled < words_.size(); filled *= 2) {
+      copy(filled, words_.data(), std::min(filled, words_.size() - filled));
+    }
+  }
+
+  [[nodiscard]] const uint4* quads() const { return reinterpret_cast<const uint4*>(words_.data()); }
+
+  /// Word `i` of them, as the host knows it.
+  [[nodiscard]] unsigned word(std::size_t i) const { return piece_[i % piece_.size()]; }
+
+  /// Of all words, modulo 2^32.
+  [[nodiscard]] unsigned sum() const {
+    const auto rest = static_cast<std::ptrdiff_t>(words_.size() % piece_.size());
+    return static_cast<unsigned>(words_.size() / piece_.size()) *
+               std::accumulate(piece_.begin(), piece_.end(), 0U) +
+           std::accumulate(piece_.begin(), piece_.begin() + rest, 0U);
+  }
+
+ private:
+  std::vector<unsigned> piece_;
+  hipscope::DeviceBuffer<unsigned> words_;
+};
 
 // --- LDS --------------------------------------------------------------------------------------
 
@@ -27,10 +79,9 @@ inline constexpr unsigned lds_loads = 8;  // of 16 bytes, by each lane in a roun
 // For all that the compiler knows, uses what was loaded.
 __device__ inline void use([[maybe_unused]] const hipscope::LdsWords<16>& loaded) {
 #if defined(__HIP_DEVICE_COMPILE__)
-  asm volatile(""
-               :
-               : "v"(loaded.word[0]), "v"(loaded.word[1]), "v"(loaded.word[2]),
-                 "v"(loaded.word[3]));
+  for (const unsigned word : loaded.word) {
+    asm volatile("" : : "v"(word));
+  }
 #endif
 }
 
@@ -43,7 +94,7 @@ static __global__ void __launch_bounds__(lds_block)
     values[i] = data[i];
   }
   __syncthreads();
-  const auto* const lds = static_cast<const unsigned*>(static_cast<const void*>(values));
+  const auto* const lds = reinterpret_cast<const unsigned*>(values);
   unsigned address = hipscope::lds_address(lds) + threadIdx.x * unsigned{sizeof(uint4)};
   unsigned sum = 0;
 #pragma unroll 1
@@ -64,29 +115,22 @@ static __global__ void __launch_bounds__(lds_block)
   sums[blockIdx.x * lds_block + threadIdx.x] = sum;
 }
 
-inline Load measure_lds(Sweep& sweep, Meter& meter, Point& point, Data data,
-                        double& bytes_of_launch) {
-  constexpr unsigned blocks_per_unit = 2;
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  const unsigned blocks = sweep.is_hardware() ? blocks_per_unit * units : 2;
+inline Row measure_lds(Meter& meter, Point point, Data data) {
+  const unsigned blocks = meter.blocks(2);
   constexpr unsigned words_of_quad = sizeof(uint4) / sizeof(unsigned);
   const std::vector<unsigned> words =
-      words_of(data, std::size_t{lds_loads} * lds_block * words_of_quad, sweep.seed());
+      words_of(data, std::size_t{lds_loads} * lds_block * words_of_quad, meter.sweep().seed());
   const DeviceBuffer<unsigned> given{std::span<const unsigned>(words)};
   DeviceBuffer<unsigned> sums(std::size_t{blocks} * lds_block);
-  const auto run = [&](unsigned rounds) {
+  const Load load = meter.measure_rounds([&](unsigned rounds) {
     hipscope::launch(read_lds_kernel, {.grid = dim3(blocks), .block = dim3(lds_block)},
-                     static_cast<const uint4*>(static_cast<const void*>(given.data())), sums.data(),
-                     rounds);
-  };
-  const unsigned rounds = meter.rounds_for(run);
-  const Load load = meter.measure([&] { run(rounds); });
+                     reinterpret_cast<const uint4*>(given.data()), sums.data(), rounds);
+  });
   point.check("sum of every lane", sums.to_host(), [&](std::uint64_t i) {
     const std::size_t last = (lds_loads - 1) * lds_block + i % lds_block;
-    return rounds * words[last * words_of_quad];
+    return load.rounds * words[last * words_of_quad];
   });
-  bytes_of_launch = double(sums.size()) * lds_loads * sizeof(uint4) * rounds;
-  return load;
+  return {point, load, Per::byte, double(sums.size()) * lds_loads * sizeof(uint4) * load.rounds};
 }
 
 // --- Caches and memory ------------------------------------------------------------------------
@@ -135,83 +179,73 @@ __global__ void __launch_bounds__(largest_reading_block, 1)
   sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-/// A level, by what is read: `bytes` by all CUs together, or by each its own.
-struct Level {
-  std::string name;
-  std::uint64_t bytes;
-  bool is_shared;
-};
-
+/// `bytes` that all CUs read together, or so many that each has of its own.
 template <Hint hint>
-Load measure_level(Sweep& sweep, Meter& meter, Point& point, const Level& level, Data data,
-                   double& bytes_of_launch) {
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  const unsigned threads = sweep.is_hardware() ? largest_reading_block : tile_lanes;
-  const auto tiles = static_cast<unsigned>(level.bytes / tile_bytes);
-  const std::uint64_t all_tiles = level.is_shared ? tiles : std::uint64_t{tiles} * units;
-  const RepeatedData given(data, all_tiles * tile_bytes, sweep.seed());
-  DeviceBuffer<unsigned> sums(std::size_t{units} * threads);
+Row measure_level(Meter& meter, Point point, Data data, std::uint64_t level_bytes, bool is_shared) {
+  const unsigned threads = meter.sweep().is_hardware() ? largest_reading_block : tile_lanes;
+  const auto tiles = static_cast<unsigned>(level_bytes / tile_bytes);
+  const std::uint64_t all_tiles = is_shared ? tiles : std::uint64_t{tiles} * meter.units();
+  const RepeatedData given(data, all_tiles * tile_bytes, meter.sweep().seed());
+  DeviceBuffer<unsigned> sums(std::size_t{meter.units()} * threads);
   const auto run = [&](unsigned rounds) {
-    hipscope::launch(read_kernel<hint>, {.grid = dim3(units), .block = dim3(threads)},
+    hipscope::launch(read_kernel<hint>, {.grid = dim3(meter.units()), .block = dim3(threads)},
                      given.quads(), sums.data(),
-                     Way{.tiles = tiles, .visits = rounds * tiles, .is_shared = level.is_shared});
+                     Way{.tiles = tiles, .visits = rounds * tiles, .is_shared = is_shared});
   };
-  const unsigned rounds = std::min(meter.rounds_for(run), ~0U / 2 / tiles);
-  const Load load = meter.measure([&] { run(rounds); });
+  const Load load = meter.measure_rounds(run, ~0U / 2 / tiles);
   const std::vector<unsigned> made = sums.to_host();
-  const unsigned total = std::accumulate(made.begin(), made.end(), 0U);
-  const std::uint64_t words = all_tiles * tile_bytes / sizeof(unsigned);
-  point.check_value("sum of all bytes", total, rounds * given.sum(words));
-  bytes_of_launch = double(all_tiles) * tile_bytes * rounds;
-  return load;
+  point.check_value("sum of all bytes", std::accumulate(made.begin(), made.end(), 0U),
+                    load.rounds * given.sum());
+  return {point, load, Per::byte, double(all_tiles) * tile_bytes * load.rounds};
 }
 
 // --- The link to the host ---------------------------------------------------------------------
 
-/// Memory of the host that copies need not go through a buffer for.
-class PinnedWords {
- public:
-  explicit PinnedWords(std::size_t count) : count_(count) {
-    hipscope::check(hipHostMalloc(reinterpret_cast<void**>(&words_), count * sizeof(unsigned),
-                                  hipHostMallocMapped));
-  }
-  ~PinnedWords() { static_cast<void>(hipHostFree(words_)); }
-  PinnedWords(const PinnedWords&) = delete;
-  PinnedWords& operator=(const PinnedWords&) = delete;
-
-  [[nodiscard]] std::span<unsigned> words() const { return {words_, count_}; }
-
- private:
-  unsigned* words_ = nullptr;
-  std::size_t count_;
-};
-
-inline Load measure_link(Sweep& sweep, Meter& meter, Point& point, bool to_device, Data data,
-                         std::uint64_t bytes, double& bytes_of_launch) {
-  const std::vector<unsigned> words = words_of(data, bytes / sizeof(unsigned), sweep.seed());
-  const PinnedWords host(words.size());
-  std::fill(host.words().begin(), host.words().end(), ~0U);
+inline Row measure_link(Meter& meter, Point point, Data data, std::uint64_t copied,
+                        bool to_device) {
+  const std::vector<unsigned> words =
+      words_of(data, copied / sizeof(unsigned), meter.sweep().seed());
   DeviceBuffer<unsigned> device(words.size());
+  unsigned* host = nullptr;  // pinned: copies need not go through a buffer
+  hipscope::check(hipHostMalloc(reinterpret_cast<void**>(&host), copied, hipHostMallocMapped));
+  const std::shared_ptr<unsigned> owner(
+      host, [](unsigned* pinned) { static_cast<void>(hipHostFree(pinned)); });
+  std::fill_n(host, words.size(), ~0U);
   if (to_device) {
-    std::copy(words.begin(), words.end(), host.words().begin());
+    std::copy(words.begin(), words.end(), host);
   } else {
-    hipscope::check(hipMemcpy(device.data(), words.data(), bytes, hipMemcpyHostToDevice));
+    hipscope::check(hipMemcpy(device.data(), words.data(), copied, hipMemcpyHostToDevice));
   }
   const Load load = meter.measure([&] {
-    if (to_device) {
-      hipscope::check(hipMemcpyAsync(device.data(), host.words().data(), bytes,
-                                     hipMemcpyHostToDevice, nullptr));
-    } else {
-      hipscope::check(hipMemcpyAsync(host.words().data(), device.data(), bytes,
-                                     hipMemcpyDeviceToHost, nullptr));
+    hipscope::check(
+        to_device ? hipMemcpyAsync(device.data(), host, copied, hipMemcpyHostToDevice, nullptr)
+                  : hipMemcpyAsync(host, device.data(), copied, hipMemcpyDeviceToHost, nullptr));
+  });
+  const std::vector<unsigned> arrived =
+      to_device ? device.to_host() : std::vector<unsigned>(host, host + words.size());
+  point.check("every word", arrived, [&](std::uint64_t i) { return words[i]; });
+  return {point, load, Per::byte, static_cast<double>(copied)};
+}
+
+// --- The link to another device ---------------------------------------------------------------
+
+/// Copies by an engine, checked word by word: from this device to `other`, or within it.
+inline Row measure_peer_copy(Meter& meter, Point point, Data data, std::uint64_t copied, int here,
+                             int other) {
+  const RepeatedData source(data, copied, meter.sweep().seed());
+  hipscope::check(hipSetDevice(other));
+  const DeviceBuffer<unsigned> destination(copied / sizeof(unsigned));
+  hipscope::check(hipDeviceSynchronize());  // copies do not wait for its poison
+  hipscope::check(hipSetDevice(here));
+  const Load load = meter.measure_rounds([&](unsigned rounds) {
+    for (unsigned round = 0; round < rounds; ++round) {
+      hipscope::check(
+          hipMemcpyPeerAsync(destination.data(), other, source.quads(), here, copied, nullptr));
     }
   });
-  const std::vector<unsigned> copied =
-      to_device ? device.to_host()
-                : std::vector<unsigned>(host.words().begin(), host.words().end());
-  point.check("every word", copied, [&](std::uint64_t i) { return words[i]; });
-  bytes_of_launch = static_cast<double>(bytes);
-  return load;
+  hipscope::check(hipDeviceSynchronize());
+  point.check("every word", destination.to_host(), [&](std::uint64_t i) { return source.word(i); });
+  return {point, load, Per::byte, static_cast<double>(copied) * load.rounds};
 }
 
 }  // namespace energy

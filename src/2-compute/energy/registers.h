@@ -6,12 +6,10 @@
 
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,28 +90,19 @@ __global__ void __launch_bounds__(operand_block)
 /// What the FMAs of a row compute with.
 struct OperandValues {
   float shared = 0;
-  std::vector<float> own = std::vector<float>(operand_words);
+  std::vector<float> own = std::vector<float>(operand_words, shared);
 
-  /// Each of magnitude 0.5 to 1, with a random sign and fraction: chains keep within 2^24.
-  static float random(unsigned bits) {
+  /// Of magnitude 0.5 to 1, with a random sign and fraction: chains keep within 2^24.
+  static float random(unsigned number) {
     constexpr unsigned sign_and_fraction = 0x807fffff;
     constexpr unsigned half = 0x3f000000;
-    const unsigned word = (bits & sign_and_fraction) | half;
-    float value = 0;
-    std::memcpy(&value, &word, sizeof(value));
-    return value;
-  }
-
-  static OperandValues all(float value) {
-    OperandValues values{.shared = value};
-    std::fill(values.own.begin(), values.own.end(), value);
-    return values;
+    return std::bit_cast<float>((hipscope::random_bits(number) & sign_and_fraction) | half);
   }
 
   static OperandValues different(unsigned key) {
-    OperandValues values{.shared = random(hipscope::random_bits(key))};
+    OperandValues values{.shared = random(key)};
     for (float& value : values.own) {
-      value = random(hipscope::random_bits(++key));
+      value = random(++key);
     }
     return values;
   }
@@ -135,51 +124,35 @@ struct OperandValues {
 /// FMAs of one kind with some values.
 class OperandRow {
  public:
-  using Kernel = void (*)(float*, const float*, float, unsigned);
-
-  OperandRow(Sweep& sweep, Point point, Operands from, Data data, OperandValues values)
+  OperandRow(const Meter& meter, Point point, Operands from, OperandValues values)
       : point_(point),
         from_(from),
-        data_(data),
         values_(std::move(values)),
-        blocks_(sweep.is_hardware()
-                    ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
-                    : 2),
+        blocks_(meter.blocks(4)),
         operands_(operand_words),
         output_(std::size_t{blocks_} * operand_chains * operand_block) {
     // With zeros an end tells nothing of the steps before it.
-    const auto other = OperandValues::different(hipscope::key_of(sweep.seed()));
-    check_ends("end of every chain, of other operands", other);
+    check_ends("end of every chain, of other operands",
+               OperandValues::different(hipscope::key_of(meter.sweep().seed())));
     check_ends("end of every chain", values_);
   }
 
   void run(unsigned rounds) { run(values_, rounds); }
-  [[nodiscard]] double fmas(unsigned rounds) const {
-    return static_cast<double>(output_.size()) * operand_steps * rounds;
+
+  /// As it was measured.
+  [[nodiscard]] Row row(const Load& load) const {
+    return {point_, load, Per::fma,
+            static_cast<double>(output_.size()) * operand_steps * load.rounds};
   }
-  [[nodiscard]] const Point& point() const { return point_; }
-  [[nodiscard]] Operands from() const { return from_; }
-  [[nodiscard]] Data data() const { return data_; }
 
  private:
-  static constexpr unsigned blocks_per_unit = 4;
-
-  [[nodiscard]] Kernel kernel() const {
-    switch (from_) {
-      case Operands::shared:
-        return operand_kernel<Operands::shared>;
-      case Operands::same:
-        return operand_kernel<Operands::same>;
-      case Operands::one_other:
-        return operand_kernel<Operands::one_other>;
-      default:
-        return operand_kernel<Operands::two_others>;
-    }
-  }
-
   void run(const OperandValues& values, unsigned rounds) {
-    hipscope::launch(kernel(), {.grid = dim3(blocks_), .block = dim3(operand_block)},
-                     output_.data(), operands_.data(), values.shared, rounds);
+    const std::array kernels = {operand_kernel<Operands::shared>, operand_kernel<Operands::same>,
+                                operand_kernel<Operands::one_other>,
+                                operand_kernel<Operands::two_others>};
+    hipscope::launch(kernels[static_cast<std::size_t>(from_)],
+                     {.grid = dim3(blocks_), .block = dim3(operand_block)}, output_.data(),
+                     operands_.data(), values.shared, rounds);
   }
 
   // Leaves `values` on the device.
@@ -199,48 +172,35 @@ class OperandRow {
 
   Point point_;
   Operands from_;
-  Data data_;
   OperandValues values_;
   unsigned blocks_;
   DeviceBuffer<float> operands_;
   DeviceBuffer<float> output_;
 };
 
-/// All rows of the sweep: zeros, random bits that are the same in all registers, and random bits of
-/// each register's own.
-inline std::vector<std::unique_ptr<OperandRow>> operand_rows(Sweep& sweep) {
-  const unsigned key = hipscope::key_of(sweep.seed());
-  const auto same_bits = OperandValues::all(OperandValues::random(hipscope::random_bits(key)));
-  std::vector<std::unique_ptr<OperandRow>> rows;
-  const auto add = [&](Operands from, Data data, const OperandValues& values, double x,
-                       const std::string& name) {
-    rows.push_back(std::make_unique<OperandRow>(sweep, sweep.point(name + ", " + name_of(data), x),
-                                                from, data, values));
+/// All rows of the sweep: of each kind one with zeros, and one with random bits that are the same
+/// in all registers; at last random bits of each register's own.
+inline std::vector<OperandRow> operand_rows(const Meter& meter) {
+  const unsigned key = hipscope::key_of(meter.sweep().seed());
+  std::vector<OperandRow> rows;
+  const auto add = [&](const std::string& name, Operands from, Data data, double x,
+                       const OperandValues& values) {
+    rows.emplace_back(meter, meter.sweep().point(name + ", " + name_of(data), x), from, values);
   };
   for (const Operands from : kinds_of_operands) {
-    add(from, Data::zeros, OperandValues::all(0), row_of(from, Data::zeros), name_of(from));
-    add(from, Data::random, same_bits, row_of(from, Data::random), name_of(from));
+    add(name_of(from), from, Data::zeros, row_of(from, Data::zeros), {.shared = 0});
+    add(name_of(from), from, Data::random, row_of(from, Data::random),
+        {.shared = OperandValues::random(key)});
   }
-  add(Operands::one_other, Data::random, OperandValues::different(key),
-      row_of(other_bits_row, Data::random), "one other with other bits each time");
+  add("one other with other bits each time", Operands::one_other, Data::random,
+      row_of(other_bits_row, Data::random), OperandValues::different(key));
   return rows;
 }
 
-/// The first row of such FMAs and such data; that of other bits is the last.
-inline std::size_t index_of(const std::vector<std::unique_ptr<OperandRow>>& rows, Operands from,
-                            Data data) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
-    return row->from() == from && row->data() == data;
-  });
-  return static_cast<std::size_t>(found - rows.begin());
-}
-
-/// Adds to a row what its FMA takes more than the one whose operands come `from` there, in pJ, and
-/// the error; unknown where nothing is known.
-inline void add_difference(Point& point, Operands from, const std::optional<NetEnergy>& energy) {
-  const std::string name = difference_name(from);
-  point.value(name, energy ? energy->joules / pico : unknown, "pJ");
-  point.value(name + " error", energy ? energy->error / pico : unknown, "pJ");
+/// Where among them the row of such FMAs is that has the same data as row `i`.
+inline std::size_t index_beside(std::size_t i, Operands from) {
+  const bool is_zeros = i < 2 * other_bits_row && i % 2 == 0;
+  return 2 * static_cast<std::size_t>(from) + (is_zeros ? 0 : 1);
 }
 
 }  // namespace energy

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "instructions.h"
-#include "launcher.h"
+#include "operations.h"
 
 namespace ilp_tlp {
 
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(largest_block)
   const unsigned next_lane = (lane + 1) % warpSize;
   Word<step> x = loaded(static_cast<const Word<step>*>(starts)[lane]);
   auto* const lds = reinterpret_cast<unsigned*>(storage);
-  Mine mine = {.neighbour = next_lane * lds_latency::lane_unit,
+  Mine mine = {.neighbour = next_lane,
                .bit = 1U << lane % 32U,
                .lds = lds,
                .word = lds + threadIdx.x,
@@ -139,7 +139,7 @@ class InstructionRows {
                 .word_bytes = sizeof(Word<step>),
                 .kernel = instruction_kernel<step>,
                 .next = [](std::uint64_t word, const Given& given) -> std::uint64_t {
-                  return host_word<step>(static_cast<Word<step>>(word), given);
+                  return next_word<step>(static_cast<Word<step>>(word), given);
                 }});
   }
 

@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "6-lds/lds_latency/lds_chains.h"
 #include "operations.h"
 
 namespace ilp_tlp {
@@ -56,25 +55,26 @@ __host__ __device__ constexpr bool is_wide(Step step) {
 __host__ __device__ constexpr bool is_approximate(Step step) {
   return step >= Step::reciprocal && step <= Step::hyperbolic_tangent;
 }
+// What a vendor's instruction makes of floats.
+__host__ __device__ constexpr bool is_native(Step step) {
+  return is_approximate(step) || step == Step::float_maximum || step == Step::half_dot;
+}
 __host__ __device__ constexpr bool is_half(Step step) {
   return step >= Step::half_add && step <= Step::half_fma;
 }
 __host__ __device__ constexpr bool is_from_next_lane(Step step) {
   return step >= Step::shuffle && step <= Step::lds_load_16;
 }
-// 0: no load.
+// Bytes of a load from LDS, and of what is stored and then loaded; 0: none.
 __host__ __device__ constexpr unsigned lds_load_bytes(Step step) {
-  return step == Step::lds_load_4    ? 4
-         : step == Step::lds_load_8  ? 8
-         : step == Step::lds_load_16 ? 16
-                                     : 0;
+  return step < Step::lds_load_4 || step > Step::lds_load_16
+             ? 0
+             : 4U << (static_cast<unsigned>(step) - static_cast<unsigned>(Step::lds_load_4));
 }
-// Bytes that are stored and then loaded; 0: none.
 __host__ __device__ constexpr unsigned lds_round_bytes(Step step) {
-  return step == Step::lds_round_4    ? 4
-         : step == Step::lds_round_8  ? 8
-         : step == Step::lds_round_16 ? 16
-                                      : 0;
+  return step < Step::lds_round_4 || step > Step::lds_round_16
+             ? 0
+             : 4U << (static_cast<unsigned>(step) - static_cast<unsigned>(Step::lds_round_4));
 }
 __host__ __device__ constexpr bool is_lds_atomic(Step step) {
   return step == Step::lds_add || step == Step::lds_exchange;
@@ -82,29 +82,10 @@ __host__ __device__ constexpr bool is_lds_atomic(Step step) {
 template <Step step>
 using Word = std::conditional_t<is_wide(step), std::uint64_t, std::uint32_t>;
 
-// What comes as an argument, so that no compiler knows it.
-struct Given {
-  unsigned word = 1664525U;
-  unsigned other = 1013904223U;
-  unsigned largest = 0xFFFFFFFFU;
-  unsigned selector = lds_latency::lane_unit == 1 ? 0x2103U : 0x02010003U;  // of bytes
-  unsigned amount = 5;                                                      // of bits
-  float factor = 1.0F - 0x1p-20F;
-  float one = 1.0F;
-  float addend = 0x1p-10F;
-  std::uint64_t wide = 6364136223846793005U;
-  std::uint64_t other_wide = 1442695040888963407U;
-  double wide_factor = 1.0 - 0x1p-20;
-  double wide_one = 1.0;
-  double wide_addend = 0x1p-10;
-  unsigned halves = 0x3BFF3BFFU;        // 1 - 2^-11, twice
-  unsigned small_halves = 0x14001400U;  // 2^-10, twice: their products and sums of these are exact
-};
-
 // What a lane has of its own.
 struct Mine {
-  unsigned neighbour;  // as the shuffle takes it
-  unsigned bit;        // in a word of 32 lanes
+  unsigned neighbour;
+  unsigned bit;  // in a word of 32 lanes
   unsigned* lds;
   unsigned* word;                  // in LDS
   unsigned address;                // of what is stored and loaded
@@ -146,7 +127,7 @@ __device__ inline __half2 halves_of(unsigned bits) { return same_bits<__half2>(b
 __device__ inline unsigned bits_of(__half2 halves) { return same_bits<unsigned>(halves); }
 #endif
 
-// --- What C++ has no operator for -------------------------------------------------------------
+// --- One step ---------------------------------------------------------------------------------
 
 // The sum of the products of four signed bytes.
 __host__ __device__ inline unsigned byte_products(unsigned x, unsigned y) {
@@ -157,22 +138,12 @@ __host__ __device__ inline unsigned byte_products(unsigned x, unsigned y) {
   return static_cast<unsigned>(sum);
 }
 
+// What C++ has no operator for: in the vendor's instruction, and on the host.
 template <Step step>
-__device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
-  [[maybe_unused]] const auto f = same_bits<float>(x);
-  [[maybe_unused]] float g = 0;
+__host__ __device__ float native(float f, [[maybe_unused]] const Given& given) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (step == Step::multiply_high) {
-    return __umulhi(x, given.largest);
-  } else if constexpr (step == Step::rotate) {
-    return __funnelshift_r(x, x, given.amount);
-  } else if constexpr (step == Step::permute_bytes) {
-    return __byte_perm(x, given.word, given.selector);
-  } else if constexpr (step == Step::reverse_bits) {
-    return __brev(x);
-  } else if constexpr (step == Step::count_bits) {
-    return __popc(x);
-  } else if constexpr (step == Step::reciprocal) {
+  float g = 0;
+  if constexpr (step == Step::reciprocal) {
     asm volatile("rcp.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
     g += given.addend;
   } else if constexpr (step == Step::reciprocal_root) {
@@ -188,29 +159,13 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
     asm volatile("tanh.approx.f32 %0, %1;" : "=f"(g) : "f"(f));
   } else if constexpr (step == Step::float_maximum) {
     g = fmaxf(f, given.factor);
-  } else if constexpr (step == Step::wave_maximum) {
-    return __reduce_max_sync(0xFFFFFFFF, x);
-  } else if constexpr (step == Step::shuffle_xor) {
-    return __shfl_xor_sync(0xFFFFFFFF, x, 1);
-  } else if constexpr (step == Step::byte_dot) {
-    asm volatile("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(x) : "r"(given.word), "r"(given.other));
-    return x;
-  } else if constexpr (step == Step::leading_zeros) {
-    asm volatile("bfind.shiftamt.u32 %0, %0;" : "+r"(x));
-    return x;
+  } else {
+    g = step == Step::sine ? __sinf(f) : __cosf(f);
   }
+  return g;
 #elif defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (step == Step::multiply_high) {
-    return __umulhi(x, given.largest);
-  } else if constexpr (step == Step::rotate) {
-    return __builtin_amdgcn_alignbit(x, x, given.amount);
-  } else if constexpr (step == Step::permute_bytes) {
-    return __builtin_amdgcn_perm(given.word, x, given.selector);
-  } else if constexpr (step == Step::reverse_bits) {
-    return __builtin_bitreverse32(x);
-  } else if constexpr (step == Step::count_bits) {
-    return __builtin_popcount(x);
-  } else if constexpr (step == Step::reciprocal) {
+  float g = 0;
+  if constexpr (step == Step::reciprocal) {
     g = __builtin_amdgcn_rcpf(f) + given.addend;
   } else if constexpr (step == Step::reciprocal_root) {
     g = __builtin_amdgcn_rsqf(f);
@@ -224,22 +179,6 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
   } else if constexpr (step == Step::float_maximum) {
     // fmaxf would first make every signalling NaN a quiet one.
     asm volatile("v_max_f32 %0, %1, %2" : "=v"(g) : "s"(given.factor), "v"(f));
-  } else if constexpr (step == Step::shuffle_xor) {
-    constexpr int swapped_pairs = 0x041F;
-    return __builtin_amdgcn_ds_swizzle(static_cast<int>(x), swapped_pairs);
-  } else if constexpr (step == Step::row_rotation) {
-    constexpr int rotate_row_by_one = 0x121;
-    return __builtin_amdgcn_mov_dpp(static_cast<int>(x), rotate_row_by_one, 0xF, 0xF, false);
-  } else if constexpr (step == Step::byte_dot) {
-    [[maybe_unused]] const int word = static_cast<int>(given.word);
-    [[maybe_unused]] const int other = static_cast<int>(given.other);
-#if MATRIX_RATE_DOT == 1
-    return __builtin_amdgcn_sdot4(word, other, static_cast<int>(x), false);
-#elif MATRIX_RATE_DOT == 2
-    return __builtin_amdgcn_sudot4(true, word, true, other, static_cast<int>(x), false);
-#else
-    return x + byte_products(given.word, given.other);
-#endif
   } else if constexpr (step == Step::half_dot) {
 #if MATRIX_RATE_DOT > 0
     const auto halves = __builtin_bit_cast(matrix_rate::Vector<_Float16, 2>, given.small_halves);
@@ -247,75 +186,28 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
 #else
     g = f + 0x1p-19F;
 #endif
-  } else if constexpr (step == Step::leading_zeros) {
-    asm volatile("v_ffbh_u32 %0, %1" : "=v"(x) : "v"(x));
-    return x;
-  } else if constexpr (step == Step::first_lane) {
-    return __builtin_amdgcn_readfirstlane(static_cast<int>(x)) + given.word;
+  } else {
+    g = step == Step::sine ? __sinf(f) : __cosf(f);
   }
+  return g;
+#else
+  const double x = f;
+  return static_cast<float>(step == Step::reciprocal              ? 1 / x + given.addend
+                            : step == Step::reciprocal_root       ? 1 / std::sqrt(x)
+                            : step == Step::root                  ? std::sqrt(x)
+                            : step == Step::exponential           ? std::exp2(-x)
+                            : step == Step::exponential_logarithm ? x
+                            : step == Step::hyperbolic_tangent    ? std::tanh(x)
+                            : step == Step::sine                  ? std::sin(x)
+                            : step == Step::cosine                ? std::cos(x)
+                            : step == Step::half_dot              ? x + 0x1p-19F
+                                                     : std::max<double>(x, given.factor));
 #endif
-  return same_bits<unsigned>(g);
 }
 
-// The same on the host.
-inline unsigned host_native(Step step, unsigned x, const Given& given) {
-  if (step == Step::multiply_high) {
-    return static_cast<unsigned>(std::uint64_t{x} * given.largest >> 32U);
-  }
-  if (step == Step::rotate) {
-    return std::rotr(x, static_cast<int>(given.amount));
-  }
-  if (step == Step::permute_bytes) {
-    return std::rotl(x, 8);
-  }
-  if (step == Step::reverse_bits) {
-    unsigned bits = 0;
-    for (unsigned bit = 0; bit < 32; ++bit) {
-      bits |= (x >> bit & 1U) << (31 - bit);
-    }
-    return bits;
-  }
-  if (step == Step::count_bits) {
-    return static_cast<unsigned>(std::popcount(x));
-  }
-  if (step == Step::byte_dot) {
-    return x + byte_products(given.word, given.other);
-  }
-  if (step == Step::leading_zeros) {
-    return x == 0 ? ~0U : static_cast<unsigned>(std::countl_zero(x));
-  }
-  const double f = same_bits<float>(x);
-  const double g = step == Step::reciprocal              ? 1 / f + given.addend
-                   : step == Step::reciprocal_root       ? 1 / std::sqrt(f)
-                   : step == Step::root                  ? std::sqrt(f)
-                   : step == Step::exponential           ? std::exp2(-f)
-                   : step == Step::exponential_logarithm ? f
-                   : step == Step::hyperbolic_tangent    ? std::tanh(f)
-                   : step == Step::sine                  ? std::sin(f)
-                   : step == Step::cosine                ? std::cos(f)
-                   : step == Step::half_dot              ? f + 0x1p-19F
-                                                         : std::max<double>(f, given.factor);
-  return same_bits<unsigned>(static_cast<float>(g));
-}
-
-// Halves on the host: their exact results fit into floats, so that they are rounded once.
-inline unsigned host_halves(Step step, unsigned x, const Given& given) {
-  const auto both = same_bits<__half2>(x);
-  const auto other = same_bits<__half2>(step == Step::half_add ? given.small_halves : given.halves);
-  const auto one = [step](float f, float g) {
-    return step == Step::half_add        ? f + g
-           : step == Step::half_multiply ? f * g
-                                         : std::fma(f, -g, 1.0F);
-  };
-  return same_bits<unsigned>(__floats2half2_rn(one(__low2float(both), __low2float(other)),
-                                               one(__high2float(both), __high2float(other))));
-}
-
-// --- One step ---------------------------------------------------------------------------------
-
-// What device and host write alike.
+// The next word of a lane that needs no other.
 template <Step step>
-__host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
+__host__ __device__ Word<step> next_word(Word<step> x, [[maybe_unused]] const Given& given) {
   if constexpr (step == Step::add) {
     return (x + given.word) ^ given.other;
   } else if constexpr (step == Step::shift_add) {
@@ -330,6 +222,27 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
     return (x >> 32U) * static_cast<unsigned>(x) + given.wide;
   } else if constexpr (step == Step::shift) {
     return given.amount >> x;
+  } else if constexpr (step == Step::add_wide) {
+    return (x + given.wide) ^ given.other_wide;
+  } else if constexpr (step == Step::multiply_24) {
+    constexpr unsigned low = 0xFFFFFF;
+    return (x & low) * (given.word & low);
+  } else if constexpr (step == Step::select) {
+    return x < given.word ? given.other : given.amount;
+  } else if constexpr (step == Step::int_float) {
+    return static_cast<unsigned>(static_cast<int>(hidden(static_cast<float>(static_cast<int>(x)))));
+  } else if constexpr (step == Step::byte_float) {
+    return static_cast<unsigned>(hidden(static_cast<float>(x & 0xFFU)));
+  } else if constexpr (step == Step::int_double) {
+    return static_cast<unsigned>(
+        static_cast<int>(hidden(static_cast<double>(static_cast<int>(x)))));
+  } else if constexpr (step == Step::float_half) {
+    return same_bits<unsigned>(__low2float(__floats2half2_rn(same_bits<float>(x), 0.0F)));
+  } else if constexpr (step == Step::float_double) {
+    return same_bits<unsigned>(
+        static_cast<float>(hidden(static_cast<double>(same_bits<float>(x)))));
+  } else if constexpr (is_native(step)) {
+    return same_bits<unsigned>(native<step>(same_bits<float>(x), given));
   } else if constexpr (step >= Step::float_add && step <= Step::float_round) {
     const auto f = same_bits<float>(x);
     return same_bits<unsigned>(step == Step::float_add        ? f + given.addend
@@ -343,81 +256,103 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
                                     : step == Step::double_multiply
                                         ? f * given.wide_factor
                                         : fma(f, -given.wide_factor, given.wide_one));
-  } else if constexpr (step == Step::int_float) {
-    return static_cast<unsigned>(static_cast<int>(hidden(static_cast<float>(static_cast<int>(x)))));
-  } else if constexpr (step == Step::byte_float) {
-    return static_cast<unsigned>(hidden(static_cast<float>(x & 0xFFU)));
-  } else if constexpr (step == Step::float_half) {
-    return same_bits<unsigned>(__low2float(__floats2half2_rn(same_bits<float>(x), 0.0F)));
-  } else if constexpr (step == Step::float_double) {
-    return same_bits<unsigned>(
-        static_cast<float>(hidden(static_cast<double>(same_bits<float>(x)))));
+#if defined(__HIP_DEVICE_COMPILE__) && MATRIX_RATE_CDNA >= 2
+  } else if constexpr (step == Step::float_pair_fma) {
+    // clang would take the pair apart and put it together again.
+    const auto pair_of = [](float value) {
+      return same_bits<std::uint64_t>(FloatPairFma::Value{value, value});
+    };
+    asm volatile("v_pk_fma_f32 %0, %0, %1, %2"
+                 : "+v"(x)
+                 : "v"(pair_of(-given.factor)), "v"(pair_of(given.one)));
+    return x;
+#endif
   } else if constexpr (step == Step::float_pair_fma) {
     const auto pair = same_bits<FloatPairFma::Value>(x);
     return same_bits<std::uint64_t>(FloatPairFma::Value{
         fmaf(pair.first, -given.factor, given.one), fmaf(pair.second, -given.factor, given.one)});
-  } else if constexpr (step == Step::add_wide) {
-    return (x + given.wide) ^ given.other_wide;
-  } else if constexpr (step == Step::multiply_24) {
-    constexpr unsigned low = 0xFFFFFF;
-    return (x & low) * (given.word & low);
-  } else if constexpr (step == Step::select) {
-    return x < given.word ? given.other : given.amount;
-  } else {
-    static_assert(step == Step::int_double);
-    return static_cast<unsigned>(
-        static_cast<int>(hidden(static_cast<double>(static_cast<int>(x)))));
-  }
-}
-
-__host__ __device__ constexpr bool is_native(Step step) {
-  return step == Step::multiply_high || (step >= Step::rotate && step <= Step::count_bits) ||
-         step == Step::float_maximum || is_approximate(step) ||
-         (step >= Step::shuffle_xor && step <= Step::leading_zeros);
-}
-
-// What `portable` has.
-__host__ __device__ constexpr bool is_portable(Step step) {
-  return !is_native(step) && !is_half(step) && !is_from_next_lane(step) && step < Step::ballot &&
-         step != Step::lds_add;
-}
-
-// A bit for each lane of the wave, of 32 lanes at most.
-__device__ inline unsigned ballot_of(bool is_set) {
-#if defined(__CUDA_ARCH__)
-  return __ballot_sync(0xFFFFFFFF, is_set);
-#else
-  return static_cast<unsigned>(__ballot(is_set ? 1 : 0));
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  } else if constexpr (step == Step::multiply_high) {
+    return __umulhi(x, given.largest);
+  } else if constexpr (step == Step::reverse_bits) {
+    return __brev(x);
+  } else if constexpr (step == Step::count_bits) {
+    return __popc(x);
+  } else if constexpr (is_half(step)) {
+    const __half2 halves = halves_of(x);
+    return bits_of(step == Step::half_add ? __hadd2(halves, halves_of(given.small_halves))
+                   : step == Step::half_multiply
+                       ? __hmul2(halves, halves_of(given.halves))
+                       : __hfma2(halves, __hneg2(halves_of(given.halves)), __float2half2_rn(1.0F)));
 #endif
-}
-
-__device__ inline bool is_any(bool is_set) {
 #if defined(__CUDA_ARCH__)
-  return __any_sync(0xFFFFFFFF, is_set) != 0;
+  } else if constexpr (step == Step::rotate) {
+    return __funnelshift_r(x, x, given.amount);
+  } else if constexpr (step == Step::permute_bytes) {
+    return __byte_perm(x, given.word, given.selector);
+  } else if constexpr (step == Step::byte_dot) {
+    asm volatile("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(x) : "r"(given.word), "r"(given.other));
+    return x;
+  } else if constexpr (step == Step::leading_zeros) {
+    asm volatile("bfind.shiftamt.u32 %0, %0;" : "+r"(x));
+    return x;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  } else if constexpr (step == Step::rotate) {
+    return __builtin_amdgcn_alignbit(x, x, given.amount);
+  } else if constexpr (step == Step::permute_bytes) {
+    return __builtin_amdgcn_perm(given.word, x, given.selector);
+  } else if constexpr (step == Step::byte_dot) {
+#if MATRIX_RATE_DOT == 1
+    return __builtin_amdgcn_sdot4(given.word, given.other, static_cast<int>(x), false);
+#elif MATRIX_RATE_DOT == 2
+    return __builtin_amdgcn_sudot4(true, given.word, true, given.other, static_cast<int>(x), false);
 #else
-  return __all(is_set ? 0 : 1) == 0;
+    return x + byte_products(given.word, given.other);
 #endif
-}
-
-// The next word of a lane that needs no other, on the host.
-template <Step step>
-Word<step> host_word(Word<step> x, const Given& given) {
-  if constexpr (is_half(step)) {
-    return host_halves(step, x, given);
-  } else if constexpr (is_native(step)) {
-    return host_native(step, x, given);
-  } else if constexpr (is_portable(step)) {
-    return portable<step>(x, given);
+  } else if constexpr (step == Step::leading_zeros) {
+    asm volatile("v_ffbh_u32 %0, %1" : "=v"(x) : "v"(x));
+    return x;
+#else
+  } else if constexpr (step == Step::multiply_high) {
+    return static_cast<unsigned>(std::uint64_t{x} * given.largest >> 32U);
+  } else if constexpr (step == Step::reverse_bits) {
+    unsigned bits = 0;
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      bits |= (x >> bit & 1U) << (31 - bit);
+    }
+    return bits;
+  } else if constexpr (step == Step::count_bits) {
+    return static_cast<unsigned>(std::popcount(x));
+  } else if constexpr (step == Step::rotate) {
+    return std::rotr(x, static_cast<int>(given.amount));
+  } else if constexpr (step == Step::permute_bytes) {
+    return std::rotl(x, 8);
+  } else if constexpr (step == Step::byte_dot) {
+    return x + byte_products(given.word, given.other);
+  } else if constexpr (step == Step::leading_zeros) {
+    return x == 0 ? ~0U : static_cast<unsigned>(std::countl_zero(x));
+  } else if constexpr (is_half(step)) {
+    // Exact results fit into floats, so that they are rounded once.
+    const auto both = same_bits<__half2>(x);
+    const auto other =
+        same_bits<__half2>(step == Step::half_add ? given.small_halves : given.halves);
+    const auto one = [](float f, float g) {
+      return step == Step::half_add        ? f + g
+             : step == Step::half_multiply ? f * g
+                                           : std::fma(f, -g, 1.0F);
+    };
+    return same_bits<unsigned>(__floats2half2_rn(one(__low2float(both), __low2float(other)),
+                                                 one(__high2float(both), __high2float(other))));
+#endif
   } else {
     return x;
   }
 }
 
+// The next word of any lane.
 template <Step step>
 __device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unused]] Mine& mine) {
-  if constexpr (step == Step::shuffle) {
-    return lds_latency::bare_shuffle(x, mine.neighbour);
-  } else if constexpr (lds_load_bytes(step) != 0) {
+  if constexpr (lds_load_bytes(step) != 0) {
     return hipscope::lds_load<lds_load_bytes(step)>(mine.lds, x).word[lds_load_bytes(step) / 4 - 1];
   } else if constexpr (step == Step::lds_add) {
     return atomicAdd(mine.word, x);
@@ -441,44 +376,44 @@ __device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unus
   } else if constexpr (step == Step::barrier) {
     __syncthreads();
     return x;
+#if defined(__CUDA_ARCH__)
+  } else if constexpr (step == Step::shuffle) {
+    return __shfl_sync(0xFFFFFFFF, x, static_cast<int>(mine.neighbour));
+  } else if constexpr (step == Step::shuffle_xor) {
+    return __shfl_xor_sync(0xFFFFFFFF, x, 1);
+  } else if constexpr (step == Step::wave_maximum) {
+    return __reduce_max_sync(0xFFFFFFFF, x);
   } else if constexpr (step == Step::ballot) {
-    return ballot_of((x & mine.bit) == 0);
+    return __ballot_sync(0xFFFFFFFF, (x & mine.bit) == 0);
   } else if constexpr (step == Step::vote) {
-    return is_any((x & mine.bit) == 0) ? given.largest : given.word;
-#if defined(HIPSCOPE_BACKEND_HOST)
+    return __any_sync(0xFFFFFFFF, (x & mine.bit) == 0) != 0 ? given.largest : given.word;
+#else
+#if defined(__HIP_DEVICE_COMPILE__)
+  } else if constexpr (step == Step::shuffle) {
+    return __builtin_amdgcn_ds_bpermute(static_cast<int>(4 * mine.neighbour), static_cast<int>(x));
+  } else if constexpr (step == Step::shuffle_xor) {
+    constexpr int swapped_pairs = 0x041F;
+    return __builtin_amdgcn_ds_swizzle(static_cast<int>(x), swapped_pairs);
+  } else if constexpr (step == Step::row_rotation) {
+    constexpr int rotate_row_by_one = 0x121;
+    return __builtin_amdgcn_mov_dpp(static_cast<int>(x), rotate_row_by_one, 0xF, 0xF, false);
+  } else if constexpr (step == Step::first_lane) {
+    return __builtin_amdgcn_readfirstlane(static_cast<int>(x)) + given.word;
+#else
+  } else if constexpr (step == Step::shuffle) {
+    return __shfl(x, static_cast<int>(mine.neighbour));
   } else if constexpr (step == Step::shuffle_xor) {
     return __shfl_xor(x, 1);
   } else if constexpr (step == Step::first_lane) {
     return __shfl(x, 0) + given.word;
-  } else if constexpr (is_half(step) || is_native(step)) {
-    return host_word<step>(x, given);
-#else
-  } else if constexpr (is_half(step)) {
-    const __half2 halves = halves_of(x);
-    return bits_of(step == Step::half_add ? __hadd2(halves, halves_of(given.small_halves))
-                   : step == Step::half_multiply
-                       ? __hmul2(halves, halves_of(given.halves))
-                       : __hfma2(halves, __hneg2(halves_of(given.halves)), __float2half2_rn(1.0F)));
-  } else if constexpr (step == Step::sine) {
-    return same_bits<unsigned>(__sinf(same_bits<float>(x)));
-  } else if constexpr (step == Step::cosine) {
-    return same_bits<unsigned>(__cosf(same_bits<float>(x)));
-#if MATRIX_RATE_CDNA >= 2
-  } else if constexpr (step == Step::float_pair_fma) {
-    // clang would take the pair apart and put it together again.
-    const auto pair_of = [](float value) {
-      return same_bits<std::uint64_t>(FloatPairFma::Value{value, value});
-    };
-    asm volatile("v_pk_fma_f32 %0, %0, %1, %2"
-                 : "+v"(x)
-                 : "v"(pair_of(-given.factor)), "v"(pair_of(given.one)));
-    return x;
 #endif
-  } else if constexpr (is_native(step) || step == Step::first_lane) {
-    return native<step>(x, given);
+  } else if constexpr (step == Step::ballot) {  // of 32 lanes at most
+    return static_cast<unsigned>(__ballot((x & mine.bit) == 0 ? 1 : 0));
+  } else if constexpr (step == Step::vote) {
+    return __all((x & mine.bit) == 0 ? 0 : 1) == 0 ? given.largest : given.word;
 #endif
   } else {
-    return portable<step>(x, given);
+    return next_word<step>(x, given);
   }
 }
 
@@ -504,7 +439,7 @@ inline void host_step(const Instruction& instruction, std::vector<std::uint64_t>
     } else if (step == Step::shuffle_xor) {
       x = before[lane ^ 1U];
     } else if (step == Step::row_rotation) {
-      x = before[lds_latency::rotated_lane(lane, 1)];
+      x = before[lane / 16 * 16 + (lane + 15) % 16];
     } else if (step == Step::wave_maximum) {
       x = *std::max_element(before.begin(), before.end());
     } else if (is_lds_atomic(step)) {

@@ -10,11 +10,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace ilp_tlp {
@@ -30,16 +28,32 @@ __host__ __device__ To same_bits(const From& from) {
   return to;
 }
 
-// What comes as an argument. As literals the factors would make the instruction longer on RDNA, and
-// with a multiplier that the compiler knows it might do better than multiply.
-struct Operands {
-  float factor;
-  float one;
-  float half_factor;
-  std::uint32_t pair_of_factors;  // of -half_factor, as halves
-  std::uint32_t pair_of_ones;
-  unsigned multiplier;
-  unsigned addend;
+// What comes as an argument, so that no compiler knows it. As literals factors would make the
+// instruction longer on RDNA, and with a multiplier that the compiler knows it might do better than
+// multiply.
+struct Given {
+  unsigned word = 1664525U;
+  unsigned other = 1013904223U;
+  unsigned largest = 0xFFFFFFFFU;
+#if defined(HIPSCOPE_BACKEND_AMD)
+  unsigned selector = 0x02010003U;  // of bytes
+#else
+  unsigned selector = 0x2103U;
+#endif
+  unsigned amount = 5;  // of bits
+  float factor = 1.0F - 0x1p-20F;
+  float one = 1.0F;
+  float addend = 0x1p-10F;
+  std::uint64_t wide = 6364136223846793005U;
+  std::uint64_t other_wide = 1442695040888963407U;
+  double wide_factor = 1.0 - 0x1p-20;
+  double wide_one = 1.0;
+  double wide_addend = 0x1p-10;
+  unsigned halves = 0x3BFF3BFFU;        // 1 - 2^-11, twice
+  unsigned small_halves = 0x14001400U;  // 2^-10, twice: their products and sums of these are exact
+  float half_factor = 1.0F - 0x1p-10F;
+  unsigned pair_of_factors = 0xBBFEBBFE;  // of -half_factor, as halves
+  unsigned pair_of_ones = 0x3C003C00;
 };
 
 // Each operation is one step of a chain that stays bounded and never reaches zero, and that the
@@ -53,15 +67,15 @@ struct FloatFma {
   static constexpr unsigned per_lane = 1;  // operations of a lane in one step
   static constexpr unsigned flops = 2;     // arithmetic operations, of which an FMA is two
   static Value start(unsigned i) { return static_cast<float>(i + 1) * 0x1p-6F; }
-  __host__ __device__ static Value step(Value x, Operands operands) {
-    return fmaf(x, -operands.factor, 1.0F);
+  __host__ __device__ static Value step(Value x, const Given& given) {
+    return fmaf(x, -given.factor, 1.0F);
   }
 };
 
 // The same with all three operands in registers of each lane, as in a matrix product.
 struct FloatFmaOfRegisters : FloatFma {
-  __host__ __device__ static Value step(Value x, Operands operands) {
-    return fmaf(x, -operands.factor, operands.one);
+  __host__ __device__ static Value step(Value x, const Given& given) {
+    return fmaf(x, -given.factor, given.one);
   }
 };
 
@@ -69,14 +83,14 @@ struct FloatAdd : FloatFma {
   static constexpr const char* name = "fp32-add";
   static constexpr const char* title = "FP32 ADD";
   static constexpr unsigned flops = 1;
-  __host__ __device__ static Value step(Value x, Operands /*given*/) { return x + 0x1.8p-10F; }
+  __host__ __device__ static Value step(Value x, const Given& /*given*/) { return x + 0x1.8p-10F; }
 };
 
 struct FloatMul : FloatFma {
   static constexpr const char* name = "fp32-mul";
   static constexpr const char* title = "FP32 MUL";
   static constexpr unsigned flops = 1;
-  __host__ __device__ static Value step(Value x, Operands /*given*/) {
+  __host__ __device__ static Value step(Value x, const Given& /*given*/) {
     return x * (1.0F + 0x1p-20F);
   }
 };
@@ -89,7 +103,7 @@ struct DoubleFma {
   static constexpr unsigned per_lane = 1;
   static constexpr unsigned flops = 2;
   static Value start(unsigned i) { return (i + 1) * 0x1p-6; }
-  __host__ __device__ static Value step(Value x, Operands /*given*/) {
+  __host__ __device__ static Value step(Value x, const Given& /*given*/) {
     return fma(x, -(1.0 - 0x1p-20), 1.0);
   }
 };
@@ -109,21 +123,21 @@ struct PackedHalfFma {
     const auto one = [](unsigned n) { return static_cast<float>(64 + n % start_values) * 0x1p-9F; };
     return __floats2half2_rn(one(i), one(i + 7));
   }
-  __device__ static Value step(Value x, Operands operands) {
-    return __hfma2(x, same_bits<Value>(operands.pair_of_factors),
-                   same_bits<Value>(operands.pair_of_ones));
+  __device__ static Value step(Value x, const Given& given) {
+    return __hfma2(x, same_bits<Value>(given.pair_of_factors),
+                   same_bits<Value>(given.pair_of_ones));
   }
   // From these starts every exact sum fits into a float, so that it is rounded once.
-  static Value reference(Value x, Operands operands) {
-    return __floats2half2_rn(std::fma(__low2float(x), -operands.half_factor, 1.0F),
-                             std::fma(__high2float(x), -operands.half_factor, 1.0F));
+  static Value reference(Value x, const Given& given) {
+    return __floats2half2_rn(std::fma(__low2float(x), -given.half_factor, 1.0F),
+                             std::fma(__high2float(x), -given.half_factor, 1.0F));
   }
 };
 
 // The same with a literal addend, which NVIDIA's compiler makes HFMA2 alone of.
 struct PackedHalfFmaOfLiteral : PackedHalfFma {
-  __device__ static Value step(Value x, Operands operands) {
-    return __hfma2(x, __float2half2_rn(-operands.half_factor), __float2half2_rn(1.0F));
+  __device__ static Value step(Value x, const Given& given) {
+    return __hfma2(x, __float2half2_rn(-given.half_factor), __float2half2_rn(1.0F));
   }
 };
 
@@ -136,8 +150,8 @@ struct IntegerMad {
   static constexpr unsigned per_lane = 1;
   static constexpr unsigned flops = 2;
   static Value start(unsigned i) { return i * 2654435761U + 1; }
-  __host__ __device__ static Value step(Value x, Operands operands) {
-    return x * operands.multiplier + operands.addend;
+  __host__ __device__ static Value step(Value x, const Given& given) {
+    return x * given.word + given.other;
   }
 };
 
@@ -152,32 +166,18 @@ struct FloatPairFma {
   static constexpr unsigned per_lane = 2;
   static constexpr unsigned flops = 4;
   static Value start(unsigned i) { return {FloatFma::start(i), FloatFma::start(i + 7)}; }
-  __host__ __device__ static Value step(Value x, Operands operands) {
-    return {fmaf(x.first, -operands.factor, 1.0F), fmaf(x.second, -operands.factor, 1.0F)};
+  __host__ __device__ static Value step(Value x, const Given& given) {
+    return {fmaf(x.first, -given.factor, 1.0F), fmaf(x.second, -given.factor, 1.0F)};
   }
 };
-
-constexpr Operands operands = {.factor = 1.0F - 0x1p-20F,
-                               .one = 1.0F,
-                               .half_factor = 1.0F - 0x1p-10F,
-                               .pair_of_factors = 0xBBFEBBFE,
-                               .pair_of_ones = 0x3C003C00,
-                               .multiplier = 1664525U,
-                               .addend = 1013904223U};
 
 // Operations per cycle and CU that the vendors document (CUDA C++ programming guide, throughput of
 // native arithmetic instructions; AMD's white papers on Vega, CDNA and RDNA 2). 0: none found.
 enum Documented : unsigned { fp32, fp32_pairs, fp64, fp16, int32 };
-struct DocumentedRates {
-  const char* architecture;
-  std::array<double, 5> rates;
-};
-constexpr std::array<DocumentedRates, 6> documented_rates = {{{"sm_90", {128, 128, 64, 256, 64}},
-                                                              {"gfx900", {64, 64, 4, 128, 0}},
-                                                              {"gfx906", {64, 64, 32, 128, 0}},
-                                                              {"gfx908", {64, 64, 32, 128, 0}},
-                                                              {"gfx90a", {64, 128, 64, 128, 0}},
-                                                              {"gfx1030", {64, 64, 4, 128, 0}}}};
+inline const std::map<std::string, std::array<double, 5>> documented_rates = {
+    {"sm_90", {128, 128, 64, 256, 64}}, {"gfx900", {64, 64, 4, 128, 0}},
+    {"gfx906", {64, 64, 32, 128, 0}},   {"gfx908", {64, 64, 32, 128, 0}},
+    {"gfx90a", {64, 128, 64, 128, 0}},  {"gfx1030", {64, 64, 4, 128, 0}}};
 
 // Words of 4 or 8 bytes on the device, each of which the host has in 64 bits.
 class Words {
@@ -207,6 +207,7 @@ class Words {
   hipscope::DeviceBuffer<std::uint32_t> dwords_;
 };
 
+constexpr unsigned largest_block = 1024;
 constexpr unsigned most_chains = 8;
 
 // When a wave began and ended by its CU's cycle counter (a reading, and that with what has
@@ -218,7 +219,7 @@ struct WaveTime {
 };
 
 using Kernel = void (*)(const void* starts, void* ends, WaveTime* times, unsigned rounds,
-                        Operands given);
+                        Given given);
 
 // An operation as the host sees it, whatever its words stand for.
 struct OperationRow {
@@ -233,45 +234,31 @@ struct OperationRow {
   std::array<Kernel, most_chains> kernels{};  // of 1, 2 ... chains
   std::map<std::uint64_t, std::vector<std::uint64_t>> known_ends{};
 
-  [[nodiscard]] std::vector<std::uint64_t> starts() const {
-    std::vector<std::uint64_t> all(start_values);
-    for (unsigned i = 0; i < start_values; ++i) {
-      all[i] = start(i);
-    }
-    return all;
-  }
-
   // The ends of the chains from all start values after that many steps, as the device must give
   // them.
   const std::vector<std::uint64_t>& ends_after(std::uint64_t steps) {
-    const auto next = known_ends.upper_bound(steps);
-    const bool is_first = next == known_ends.begin();
-    std::vector<std::uint64_t> ends = is_first ? starts() : std::prev(next)->second;
-    const std::uint64_t done = is_first ? 0 : std::prev(next)->first;
-    for (std::uint64_t& x : ends) {
-      for (std::uint64_t i = done; i < steps; ++i) {
+    const auto [known, is_new] = known_ends.try_emplace(steps);
+    for (unsigned i = 0; i < start_values && is_new; ++i) {
+      std::uint64_t x = start(i);
+      for (std::uint64_t done = 0; done < steps; ++done) {
         x = step(x);
       }
+      known->second.push_back(x);
     }
-    return known_ends.insert_or_assign(steps, std::move(ends)).first->second;
+    return known->second;
   }
 
   // Operations per cycle and CU; 0: not known.
   [[nodiscard]] double documented_rate(const std::string& architecture) const {
-    const std::string family = architecture.substr(0, architecture.find(':'));
-    for (const auto& [known, rates] : documented_rates) {
-      if (family == known) {
-        return rates[documented];
-      }
-    }
-    return 0;
+    const auto found = documented_rates.find(architecture.substr(0, architecture.find(':')));
+    return found == documented_rates.end() ? 0 : found->second[documented];
   }
 };
 
 // Gives the operands of FloatFmaOfRegisters to each lane: adding 0 * x, which no compiler may leave
 // out, changes no value and makes it one of the lane's own.
 template <typename Operation>
-__device__ void load_operands([[maybe_unused]] Operands& given,
+__device__ void load_operands([[maybe_unused]] Given& given,
                               [[maybe_unused]] typename Operation::Value x) {
   if constexpr (std::is_same_v<Operation, FloatFmaOfRegisters>) {
     given.factor = fmaf(x, 0.0F, given.factor);
@@ -283,7 +270,8 @@ __device__ void load_operands([[maybe_unused]] Operands& given,
 // (v_pk_fma_f32). An empty assembly statement, which for all that clang knows changes its operand,
 // keeps them apart.
 template <typename Operation>
-__device__ typename Operation::Value separate_step(typename Operation::Value x, Operands given) {
+__device__ typename Operation::Value separate_step(typename Operation::Value x,
+                                                   const Given& given) {
   x = Operation::step(x, given);
 #if defined(__HIP_DEVICE_COMPILE__)
   if constexpr (std::is_arithmetic_v<typename Operation::Value>) {
@@ -298,10 +286,10 @@ __device__ typename Operation::Value separate_step(typename Operation::Value x, 
 // one that could be saved: three quarters of the time that this file took to compile. It costs up
 // to four scalar moves in a loop of 2048 instructions.
 template <typename Operation>
-__device__ void renew_operands([[maybe_unused]] Operands& given) {
+__device__ void renew_operands([[maybe_unused]] Given& given) {
 #if defined(__HIP_DEVICE_COMPILE__) && __clang_major__ >= 22
   if constexpr (std::is_integral_v<typename Operation::Value>) {
-    asm("" : "+s"(given.multiplier), "+s"(given.addend));
+    asm("" : "+s"(given.word), "+s"(given.other));
   }
 #endif
 }

@@ -5,7 +5,6 @@
 #include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/keep_busy.h>
-#include <hipscope/mean_power.h>
 
 #include <algorithm>
 #include <cmath>
@@ -82,72 +81,16 @@ class FirstResult {
   DeviceBuffer<unsigned long long> right_{1};
 };
 
-// What sensors said during a row.
-class Seen {
- public:
-  explicit Seen(const board::Sensors& sensors) : sensors_(sensors) {}
-
-  void read_if_due() {
-    constexpr double interval = 0.02;
-    if (sensors_.tell_anything() &&
-        (readings_.empty() || board::seconds_now() - readings_.back().power.seconds >= interval)) {
-      readings_.push_back(sensors_.read());
-    }
-  }
-
-  void add_to(Point& point) const {
-    const auto power = mean_power();
-    point.value("power", power, "W");
-    point.value("temperature", mean(&hipscope::TelemetryReading::temperature_c), "C");
-    point.value("memory temperature", mean(&hipscope::TelemetryReading::memory_temperature_c), "C");
-    double held_back = 0;
-    for (const board::Reading& reading : readings_) {
-      held_back += reading.all.throttle_reasons.empty() ? 0 : 1;
-    }
-    point.value("held back",
-                readings_.empty() ? unknown : 100 * held_back / double(readings_.size()), "%");
-  }
-
-  // How often each reason was told.
-  void count_reasons(std::map<std::string, double>& shares) const {
-    for (const board::Reading& reading : readings_) {
-      for (const std::string& reason : reading.all.throttle_reasons) {
-        shares[reason] += 1;
-      }
-    }
-    shares[""] += double(readings_.size());
-  }
-
-  // As counted. Where the counter did not change often enough within the row there are samples,
-  // which are averages over up to a second: a shorter row has none of its own.
-  [[nodiscard]] double mean_power() const {
-    constexpr double longest_average = 0.9;
-    std::vector<hipscope::PowerReading> power;
-    for (const board::Reading& reading : readings_) {
-      power.push_back(reading.power);
-    }
-    const auto mean = hipscope::mean_power(power);
-    const bool is_long =
-        !power.empty() && power.back().seconds - power.front().seconds >= longest_average;
-    return mean && (mean->by_counter || is_long) ? mean->watts : unknown;
-  }
-
- private:
-  [[nodiscard]] double mean(std::optional<double> hipscope::TelemetryReading::*value) const {
-    double sum = 0;
-    double count = 0;
-    for (const board::Reading& reading : readings_) {
-      if (reading.all.*value) {
-        sum += *(reading.all.*value);
-        count += 1;
-      }
-    }
-    return count > 0 ? sum / count : unknown;
-  }
-
-  const board::Sensors& sensors_;
-  std::vector<board::Reading> readings_;
-};
+// As counted. Where the counter did not change often enough within the row there are samples, which
+// are averages over up to a second: a shorter row has none of its own.
+inline double mean_power(const board::Sensors& sensors) {
+  constexpr double longest_average = 0.9;
+  const auto& readings = sensors.readings();
+  const auto mean = sensors.power();
+  const bool is_long =
+      !readings.empty() && readings.back().seconds - readings.front().seconds >= longest_average;
+  return mean && (mean->by_counter || is_long) ? mean->watts : unknown;
+}
 
 // How long the rows are: tenths of the first second, then seconds; more where there would be very
 // many of them.
@@ -157,29 +100,19 @@ inline double seconds_of_row(double begun, double all) {
   return begun < 1 - first / 2 ? first : std::max(1.0, all / most_rows);
 }
 
-inline void note_reasons(Sweep& sweep, const std::map<std::string, double>& shares) {
-  const auto readings = shares.find("");
-  if (readings == shares.end() || readings->second == 0) {
-    return;
-  }
-  for (const auto& [reason, count] : shares) {
-    if (!reason.empty()) {
-      sweep.note("held back by " + reason + ": " +
-                 hipscope::number(100 * count / readings->second, 3) + " % of the readings");
-    }
-  }
-}
-
 inline void run_for(Sweep& sweep, const Work& work, std::uint64_t milliseconds) {
+  using hipscope::TelemetryReading;
+  constexpr double reading_interval = 0.02;
   sweep.axis({.name = "time", .unit = "s"});
   sweep.headline("of the start");
   sweep.note("of the start: the rate over the first row's; cycles, clock and power likewise");
-  const board::Sensors sensors(sweep.telemetry());
+  board::Sensors sensors(sweep.telemetry());
   if (!sensors.tell_power()) {
     sweep.note("power and temperatures are left out: " + sensors.why_not());
   }
   const double all = 1e-3 * static_cast<double>(milliseconds);
-  std::map<std::string, double> reasons;
+  double readings = 0;
+  std::map<std::string, double> reasons;  // how often each was told
   std::optional<double> first_rate;
   std::optional<double> first_cycles;
   std::optional<double> first_clock;
@@ -191,7 +124,7 @@ inline void run_for(Sweep& sweep, const Work& work, std::uint64_t milliseconds) 
     return first ? 100 * value / *first : unknown;
   };
   for (double begun = 0; begun < all;) {
-    Seen seen(sensors);
+    sensors.forget();
     const double wanted = seconds_of_row(begun, all);
     const double until = sweep.is_hardware() ? begun + wanted : all;
     auto point = sweep.point(hipscope::number(until, 4) + " s", until);
@@ -200,25 +133,36 @@ inline void run_for(Sweep& sweep, const Work& work, std::uint64_t milliseconds) 
     }
     const double began = board::seconds_now();
     const auto busy = hipscope::keep_busy(sweep.is_hardware() ? wanted : 0, work.run,
-                                          [&] { seen.read_if_due(); });
+                                          [&] { sensors.read_if_due(reading_interval); });
     const double rate = work.per_launch * busy.launches_per_second();
     const double cycles = sweep.counted(work.cycles(point));
     const double clock = 1e-6 * cycles * busy.launches_per_second();
     point.value("of the start", of_the_start(first_rate, rate), "%");
     point.value("cycles of the start", of_the_start(first_cycles, cycles), "%");
     point.value("clock of the start", of_the_start(first_clock, clock), "%");
-    const double power = seen.mean_power();
+    const double power = mean_power(sensors);
     point.value("power of the start", of_the_start(first_power, power), "%");
     point.value("rate", rate / work.rate_scale, work.rate_unit);
     point.value("cycles", cycles, "cycles");
     point.value("clock", clock, "MHz");
-    seen.add_to(point);
-    seen.count_reasons(reasons);
+    point.value("power", power, "W");
+    point.value("temperature", sensors.mean(&TelemetryReading::temperature_c), "C");
+    point.value("memory temperature", sensors.mean(&TelemetryReading::memory_temperature_c), "C");
+    point.value("held back", 100 * sensors.held_back(), "%");
+    for (const auto& reading : sensors.readings()) {
+      ++readings;
+      for (const std::string& reason : reading.all.throttle_reasons) {
+        ++reasons[reason];
+      }
+    }
     work.verify_last(point);
     // The time that the check took counts too: the rows' times are those since the beginning.
     begun = sweep.is_hardware() ? begun + std::max(wanted, board::seconds_now() - began) : all;
   }
-  note_reasons(sweep, reasons);
+  for (const auto& [reason, count] : reasons) {
+    sweep.note("held back by " + reason + ": " + hipscope::number(100 * count / readings, 3) +
+               " % of the readings");
+  }
 }
 
 }  // namespace soak

@@ -21,8 +21,7 @@
 #include <vector>
 
 #include "findings.h"
-#include "hipscope/matrix/instructions.h"
-#include "hipscope/matrix/launcher.h"
+#include "hipscope/matrix/kernels.h"
 #include "rows.h"
 
 namespace soak {
@@ -32,92 +31,6 @@ using hipscope::WaveTime;
 using matrix_rate::Instruction;
 
 // --- Kernels ----------------------------------------------------------------------------------
-
-// matrix_rate's: operands and sums in registers, as many instructions as there are rounds.
-template <typename Code, unsigned Chains>
-__global__ void __launch_bounds__((matrix_rate::most_threads<Code, Chains>))
-    multiply_kernel(const void* a_of_lanes, const void* b_of_lanes, const void* starts, void* ends,
-                    WaveTime* times, unsigned rounds) {
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned lane = thread % Code::lanes;
-  typename Code::A a[matrix_rate::pairs];
-  typename Code::B b[matrix_rate::pairs];
-#pragma unroll
-  for (unsigned pair = 0; pair < matrix_rate::pairs; ++pair) {
-    a[pair] = static_cast<const typename Code::A*>(a_of_lanes)[pair * Code::lanes + lane];
-    b[pair] = static_cast<const typename Code::B*>(b_of_lanes)[pair * Code::lanes + lane];
-  }
-  typename Code::Sum sums[Chains];
-#pragma unroll
-  for (unsigned chain = 0; chain < Chains; ++chain) {
-    sums[chain] = matrix_rate::load_sum<typename Code::Sum>(starts, chain, lane, Code::lanes);
-  }
-  const WaveTime time = hipscope::time_rounds<true>(rounds, [&] {
-#pragma unroll
-    for (unsigned step = 0; step < matrix_rate::body_instructions / Chains; ++step) {
-#pragma unroll
-      for (unsigned chain = 0; chain < Chains; ++chain) {
-        Code::multiply_add(sums[chain], a[step % matrix_rate::pairs], b[step % matrix_rate::pairs]);
-      }
-    }
-  });
-#pragma unroll
-  for (unsigned chain = 0; chain < Chains; ++chain) {
-    matrix_rate::store_sum(ends, thread / Code::lanes * Chains + chain, lane, Code::lanes,
-                           sums[chain]);
-  }
-  if (threadIdx.x % warpSize == 0) {
-    times[thread / warpSize] = time;
-  }
-}
-
-// The same of wgmma, with B in LDS.
-template <typename Code, unsigned Chains>
-__global__ void __launch_bounds__((matrix_rate::most_threads<Code, Chains>))
-    multiply_group_kernel(const void* a_given, const void* b_given, const void* starts, void* ends,
-                          WaveTime* times, unsigned rounds) {
-  __shared__ matrix_rate::GroupOperands<Code, matrix_rate::pairs> lds;
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned lane = thread % Code::lanes;
-  lds.fill(a_given, b_given);
-  typename Code::A a[matrix_rate::pairs];
-  std::uint64_t b[matrix_rate::pairs];
-#pragma unroll
-  for (unsigned pair = 0; pair < matrix_rate::pairs; ++pair) {
-    a[pair] = lds.a_of(a_given, pair, lane);
-    b[pair] = lds.b_of(pair);
-  }
-  typename Code::Sum sums[Chains];
-#pragma unroll
-  for (unsigned chain = 0; chain < Chains; ++chain) {
-    sums[chain] = matrix_rate::load_sum<typename Code::Sum>(starts, chain, lane, Code::lanes);
-  }
-  hipscope::CycleClock clock;
-  clock.start();
-#pragma unroll 1
-  for (unsigned round = 0; round < hipscope::warm_up_rounds + rounds; ++round) {
-    matrix_rate::wgmma_fence();
-#pragma unroll
-    for (unsigned step = 0; step < matrix_rate::body_instructions / Chains; ++step) {
-#pragma unroll
-      for (unsigned chain = 0; chain < Chains; ++chain) {
-        lds.multiply_add(sums[chain], a[step % matrix_rate::pairs], b[step % matrix_rate::pairs],
-                         step % matrix_rate::pairs);
-      }
-    }
-    matrix_rate::wgmma_wait<1>();
-  }
-  matrix_rate::wgmma_wait<0>();
-  clock.stop();
-#pragma unroll
-  for (unsigned chain = 0; chain < Chains; ++chain) {
-    matrix_rate::store_sum(ends, thread / Code::lanes * Chains + chain, lane, Code::lanes,
-                           sums[chain]);
-  }
-  if (threadIdx.x % warpSize == 0) {
-    times[thread / warpSize] = {.start = clock.started(), .end = clock.ended()};
-  }
-}
 
 constexpr unsigned stream_block = 1024;
 constexpr unsigned stream_loads = 4;  // of 16 bytes, by each thread, in flight at once
@@ -162,16 +75,7 @@ template <typename Code>
 void add_if_wanted(std::vector<Instruction>& list) {
   constexpr std::string_view format = Code::format;
   if constexpr (format == "FP16" || format == "FP32 vector") {
-    constexpr unsigned chains = matrix_rate::peak_chains<Code>;
-    Instruction instruction = matrix_rate::describe<Code>();
-    matrix_rate::Kernel kernel = nullptr;
-    if constexpr (matrix_rate::is_of_groups<Code>) {
-      kernel = multiply_group_kernel<Code, chains>;
-    } else {
-      kernel = multiply_kernel<Code, chains>;
-    }
-    instruction.kernels.push_back({chains, matrix_rate::most_threads<Code, chains>, kernel});
-    list.push_back(instruction);
+    list.push_back(matrix_rate::with_multiply_kernel<Code, true>());
   }
 }
 
@@ -187,16 +91,11 @@ Instruction instruction_of(const hipscope::DeviceDescription& device) {
 void measure_multiply(Sweep& sweep, std::uint64_t milliseconds, double launch_seconds) {
   const Instruction instruction = instruction_of(sweep.device());
   sweep.note(instruction.title() + ", random operands, on every CU");
-  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
-  const matrix_rate::ChainKernel& kernel = instruction.kernels.front();
-  matrix_rate::Launcher launcher(instruction, kernel,
-                                 matrix_rate::full_shape(sweep, instruction, kernel), wave_size,
-                                 matrix_rate::Data::random, sweep.seed());
+  auto launcher = matrix_rate::full_launcher(sweep, instruction, matrix_rate::Data::random);
   const unsigned rounds = hipscope::rounds_for(sweep.is_hardware() ? launch_seconds : 0,
                                                [&](unsigned wanted) { launcher.run(wanted); });
   std::optional<FirstResult> first;
-  const double flops = 2 * instruction.fmas() * matrix_rate::body_instructions * launcher.groups() *
-                       (double{hipscope::warm_up_rounds} + rounds);
+  const double flops = 2 * matrix_rate::fmas_of_launch(instruction, launcher, rounds);
   run_for(sweep,
           {.begin =
                [&](Point& point) {
