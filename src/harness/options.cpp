@@ -101,18 +101,6 @@ CLI::Validator whole_number(std::uint64_t highest) {
           ""};
 }
 
-// Indices of devices, or all of them.
-CLI::Validator device_list() {
-  return {[](const std::string& text) {
-            static const std::regex form("[0-9]{1,9}(,[0-9]{1,9})*");
-            constexpr std::size_t longest = 1000;  // std::regex needs stack for every character
-            return text == all_devices || (text.size() <= longest && std::regex_match(text, form))
-                       ? std::string()
-                       : text + " is neither an index such as 0, nor several as 0,2, nor all";
-          },
-          ""};
-}
-
 /// Which of the presets' flags were given.
 struct PresetFlags {
   bool tiny = false;
@@ -130,15 +118,9 @@ struct PresetFlags {
 
 void add_common_options(CLI::App& app, Options& options, double& noise_percent,
                         PresetFlags& presets) {
-  auto* device =
-      app.add_option(
-             "--device", options.devices,
-             "device to run on, see --devices (default 0); several as 0,2 or all: one after "
-             "another, each in its own process, which writes --json to FILE.N")
-          ->check(device_list())
-          ->type_name("N");
-  app.add_flag("--together", options.together, "run on several devices at the same time")
-      ->needs(device);
+  app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
+      ->type_name("N")
+      ->check(whole_number(std::numeric_limits<int>::max()));
   app.add_option("--json", options.json_path,
                  "write the results to FILE as JSON; - is standard output, and the tables then go "
                  "to standard error")
