@@ -83,21 +83,6 @@ CLI::Validator whole_number(std::uint64_t highest) {
   return between("a whole number", std::uint64_t{0}, highest);
 }
 
-/// Which of the presets' flags were given.
-struct PresetFlags {
-  bool tiny = false;
-  bool once = false;
-  bool quick = false;
-  bool full = false;
-
-  [[nodiscard]] Preset preset() const {
-    if (once || tiny) {
-      return Preset::once;
-    }
-    return quick ? Preset::quick : full ? Preset::full : Preset::standard;
-  }
-};
-
 // An option for a number within bounds, which its help tells.
 CLI::Option* add_number(CLI::App& app, const char* name, const char* type, double& value,
                         const Bounds& bounds, const char* help) {
@@ -107,8 +92,7 @@ CLI::Option* add_number(CLI::App& app, const char* name, const char* type, doubl
       ->check(between("a number", bounds.lowest, bounds.highest));
 }
 
-void add_common_options(CLI::App& app, Options& options, double& noise_percent,
-                        PresetFlags& presets) {
+void add_common_options(CLI::App& app, Options& options, double& noise_percent) {
   app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<int>::max()));
@@ -118,8 +102,12 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
       ->type_name("FILE")
       ->check(not_empty());
   app.add_flag("--csv", options.csv, "print the tables as CSV");
-  auto* quick = app.add_flag("--quick", presets.quick, "smaller sizes, fewer samples");
-  auto* full = app.add_flag("--full", presets.full, "more samples")->excludes(quick);
+  const auto add_preset = [&](const char* name, Preset preset, const char* help) {
+    return app.add_flag_callback(
+        name, [&options, preset] { options.preset = preset; }, help);
+  };
+  auto* quick = add_preset("--quick", Preset::quick, "smaller sizes, fewer samples");
+  auto* full = add_preset("--full", Preset::full, "more samples")->excludes(quick);
   auto* minimum_seconds =
       add_number(app, "--min-time", "SECONDS", options.minimum_seconds, {1e-6, 3600},
                  "sample each point for at least SECONDS ({} to {}; default: by preset)");
@@ -127,10 +115,10 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
                            "stop sampling when the interquartile range is under PERCENT of the "
                            "median ({} to {}; default 0.5)");
   auto* once =
-      app.add_flag("--once", presets.once,
-                   "as --quick, but run everything only once, with no warm-up: for profilers")
+      add_preset("--once", Preset::once,
+                 "as --quick, but run everything only once, with no warm-up: for profilers")
           ->excludes(quick, full, minimum_seconds, noise);
-  app.add_flag("--tiny", presets.tiny,
+  app.add_flag("--tiny", options.tiny,
                "as --once, with sizes that take a checker or an emulator seconds, and without "
                "sweeps whose kernels run in others too")
       ->excludes(quick, full, minimum_seconds, noise, once);
@@ -245,13 +233,12 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   Options& options = parsed.options;
   options.seed = 1;
   double noise_percent = 0.5;  // as the help says
-  PresetFlags presets;
   CLI::App app(experiment.purpose.question, experiment.name);
   app.footer(sources_text(experiment.purpose) +
              "\nexit status: 0 good, 1 a verification failed, 2 bad usage, 3 device or output "
              "error,\n77 no device, 130 and 143 after SIGINT and SIGTERM");
   keep_lines_of_footer(*app.get_formatter());
-  add_common_options(app, options, noise_percent, presets);
+  add_common_options(app, options, noise_percent);
   add_size_options(app, experiment);
   try {
     app.parse(argc, argv);
@@ -269,8 +256,7 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
     parsed.exit_status = 0;
   }
   options.noise = noise_percent / 100;
-  options.preset = presets.preset();
-  options.tiny = presets.tiny;
+  options.preset = options.tiny ? Preset::once : options.preset;
   return parsed;
 }
 

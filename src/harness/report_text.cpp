@@ -278,6 +278,31 @@ std::string telemetry_text(const Run& run) {
   return text + "\n";
 }
 
+// "110 CUs"; of RDNA HIP counts WGPs, each a pair of CUs.
+std::string compute_units_text(const DeviceDescription& device) {
+  constexpr std::array rdna = {"gfx10", "gfx11", "gfx120"};
+  const bool is_rdna = std::ranges::any_of(
+      rdna, [&](const char* prefix) { return device.architecture.starts_with(prefix); });
+  return fmt::format("{} {}", device.compute_units, is_rdna ? "WGPs" : "CUs");
+}
+
+// A name in small letters, digits and hyphens; empty if it has none of the former.
+std::string as_folder_name(const std::string& name) {
+  std::string slug;
+  for (const char c : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (is_plain) {
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!slug.empty() && slug.back() != '-') {
+      slug += '-';
+    }
+  }
+  while (!slug.empty() && slug.back() == '-') {
+    slug.pop_back();
+  }
+  return slug;
+}
+
 }  // namespace
 
 std::string format_number(double value) {
@@ -311,18 +336,6 @@ std::string format_bytes(double bytes) {
   }
   return fmt::format("{} {}", format_number(bytes), units[unit]);
 }
-
-namespace {
-
-// "110 CUs"; of RDNA HIP counts WGPs, each a pair of CUs.
-std::string compute_units_text(const DeviceDescription& device) {
-  constexpr std::array rdna = {"gfx10", "gfx11", "gfx120"};
-  const bool is_rdna = std::ranges::any_of(
-      rdna, [&](const char* prefix) { return device.architecture.starts_with(prefix); });
-  return fmt::format("{} {}", device.compute_units, is_rdna ? "WGPs" : "CUs");
-}
-
-}  // namespace
 
 std::string heading(const Run& run) {
   const DeviceDescription& device = run.device->description();
@@ -399,27 +412,6 @@ std::string conclusion(const Run& run) {
   }
   return text;
 }
-
-namespace {
-
-// A name in small letters, digits and hyphens; empty if it has none of the former.
-std::string as_folder_name(const std::string& name) {
-  std::string slug;
-  for (const char c : name) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (is_plain) {
-      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!slug.empty() && slug.back() != '-') {
-      slug += '-';
-    }
-  }
-  while (!slug.empty() && slug.back() == '-') {
-    slug.pop_back();
-  }
-  return slug;
-}
-
-}  // namespace
 
 std::string device_line(const DeviceDescription& device) {
   const bool is_host = device.architecture == "host";
