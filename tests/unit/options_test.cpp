@@ -74,6 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"once_and_noise", {"--once", "--noise", "1"}, {"--once", "--noise"}},
         WrongUse{"no_noise", {"--noise", "0"}, {"--noise", "0"}},
         WrongUse{"noise_nan", {"--noise", "nan"}, {"--noise", "nan"}},
+        WrongUse{"too_much_noise", {"--noise", "101"}, {"--noise", "101"}},
         WrongUse{"min_time_text", {"--min-time", "soon"}, {"--min-time", "soon"}},
         WrongUse{"min_time_zero", {"--min-time", "0"}, {"--min-time", "0"}},
         WrongUse{"negative_clock", {"--clock-mhz", "-5"}, {"--clock-mhz", "-5"}},
@@ -114,6 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"size_that_wraps_around",
                  {"--blocks", "18014398509481985Ki"},
                  {"--blocks", "18014398509481985Ki"}},
+        WrongUse{"size_of_power_and_unit", {"--blocks", "2^3Ki"}, {"--blocks", "2^3Ki"}},
+        WrongUse{"size_of_a_long_power", {"--blocks", "1^1000000000000"}, {"--blocks", "1^1"}},
         WrongUse{"size_above_maximum", {"--blocks", "2^41"}, {"--blocks", "2^41"}}),
     [](const auto& test) { return test.param.name; });
 
