@@ -13,7 +13,6 @@
 
 #include "build_info.h"
 #include "device_code.h"
-#include "devices.h"
 #include "hipscope/describe_device.h"
 #include "interrupt.h"
 #include "options.h"
@@ -122,11 +121,11 @@ std::string utc_now() {
 using Selection = std::vector<const detail::SweepDeclaration*>;
 
 int run_on_device(detail::ExperimentRecord& experiment, const detail::Options& options,
-                  const Selection& selected, int index) {
+                  const Selection& selected) {
   const auto start = std::chrono::steady_clock::now();
-  detail::require_code_for(describe_device(index).architecture, detail::build_info.backend,
+  detail::require_code_for(describe_device(options.device).architecture, detail::build_info.backend,
                            detail::build_info.targets);
-  const std::unique_ptr<Device> device = open_device(index);
+  const std::unique_ptr<Device> device = open_device(options.device);
   resolve_sizes(experiment, options, device->is_hardware(), device->description().memory_bytes);
   Run run{.experiment = experiment,
           .options = options,
@@ -158,8 +157,7 @@ int run_on_device(detail::ExperimentRecord& experiment, const detail::Options& o
   return run.failures().empty() ? good : verification_failed;
 }
 
-int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options,
-                   const std::vector<std::string>& arguments) {
+int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options) {
   // A wrong size is wrong on every device, so it is told before one is looked for.
   resolve_sizes(experiment, options, true, std::numeric_limits<std::uint64_t>::max());
   if (options.list_sweeps) {
@@ -178,10 +176,12 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   if (options.list_devices) {
     return list_devices(count);
   }
-  const std::vector<int> devices = detail::chosen_devices(options.devices, count);
+  if (options.device >= count) {
+    throw UsageError(fmt::format("--device: there is no device {}, the last one is {}",
+                                 options.device, count - 1));
+  }
   detail::install_signal_handlers();
-  return devices.size() == 1 ? run_on_device(experiment, options, selected, devices[0])
-                             : run_on_devices(experiment.name, devices, options, arguments);
+  return run_on_device(experiment, options, selected);
 }
 
 }  // namespace
@@ -220,8 +220,7 @@ int Experiment::run(int argc, char** argv) {
   };
   try {
     const detail::ParsedCommandLine parsed = parse_command_line(*record_, argc, argv);
-    return parsed.exit_status ? *parsed.exit_status
-                              : run_experiment(*record_, parsed.options, {argv, argv + argc});
+    return parsed.exit_status ? *parsed.exit_status : run_experiment(*record_, parsed.options);
   } catch (const UsageError& error) {
     return fail(error.what(), bad_usage);
   } catch (const detail::Interrupted& interrupted) {

@@ -28,8 +28,6 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int interrupting_signal() { return received_signal; }
-
 void throw_if_interrupted(const char* what) {
   if (received_signal != 0) {
     throw Interrupted(received_signal, what);

@@ -23,9 +23,6 @@ class Interrupted : public std::exception {
 /// either, since a file takes its name only when it is whole.
 void install_signal_handlers();
 
-/// The signal that has come since, or 0.
-int interrupting_signal();
-
 /// Throws Interrupted, which says `what`, when a signal has come since.
 void throw_if_interrupted(const char* what = "interrupted, nothing was written");
 

@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <limits>
 #include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "build_info.h"
 #include "output_file.h"
@@ -17,7 +19,6 @@ namespace hipscope::detail {
 
 namespace {
 
-constexpr double default_noise_percent = 0.5;
 constexpr std::uint64_t most_retries = 1000;
 
 /// The range of an option's value.
@@ -26,43 +27,31 @@ struct Bounds {
   double highest;
 };
 
-constexpr Bounds seconds_bounds = {.lowest = 1e-6, .highest = 3600};
-constexpr Bounds percent_bounds = {.lowest = 1e-3, .highest = 100};
-constexpr Bounds megahertz_bounds = {.lowest = 1, .highest = 100000};
+// Takes the number that `text` begins with.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
 
 // Sizes are given as 1048576, 2^20 or 64Ki (Ki, Mi, Gi: powers of 1024).
-std::optional<std::uint64_t> parse_size(const std::string& text) {
-  constexpr std::size_t longest = 64;  // std::regex needs stack for every character
-  static const std::regex form("([0-9]+)(\\^([0-9]+)|[KMG]i)?");
-  std::smatch match;
-  if (text.size() > longest || !std::regex_match(text, match, form)) {
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  constexpr std::array<std::string_view, 4> units = {"", "Ki", "Mi", "Gi"};
+  const std::optional<std::uint64_t> base = take_number(text);
+  const bool is_power = text.starts_with('^');
+  std::optional<std::uint64_t> times = 0;
+  if (is_power) {
+    text.remove_prefix(1);
+    times = take_number(text);
+  }
+  const auto* const unit = std::ranges::find(units, text);
+  if (!base || !times || *times > 64 || unit == units.end() || (is_power && !text.empty())) {
     return std::nullopt;
   }
-  const std::string digits = match[1];
-  std::uint64_t base = 0;
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), base).ec != std::errc()) {
-    return std::nullopt;
-  }
-  const std::string suffix = match[2];
-  std::uint64_t factor = base;
-  std::uint64_t times = 0;
-  if (suffix.empty()) {
-    return base;
-  }
-  std::uint64_t result = 1;
-  if (suffix[0] == '^') {
-    const std::string exponent = match[3];
-    if (std::from_chars(exponent.data(), exponent.data() + exponent.size(), times).ec !=
-            std::errc() ||
-        times > 64) {
-      return std::nullopt;
-    }
-  } else {
-    factor = 1024;
-    result = base;
-    times = suffix[0] == 'K' ? 1 : suffix[0] == 'M' ? 2 : 3;
-  }
-  for (; times > 0; --times) {
+  const std::uint64_t factor = is_power ? *base : 1024;
+  std::uint64_t result = is_power ? 1 : *base;
+  for (auto left = *times + static_cast<std::uint64_t>(unit - units.begin()); left > 0; --left) {
     if (__builtin_mul_overflow(result, factor, &result)) {
       return std::nullopt;
     }
@@ -74,107 +63,67 @@ CLI::Validator not_empty() {
   return {[](std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, ""};
 }
 
-// Unlike CLI::Range, refuses NaN, and says what a person would.
-CLI::Validator number_between(const Bounds& bounds) {
-  return {[lowest = bounds.lowest, highest = bounds.highest](std::string& text) {
-            double value = 0;
+// Unlike CLI::Range and CLI11's own conversion, refuses NaN and a sign, and says what a person
+// would.
+template <typename Number>
+CLI::Validator between(const char* kind, Number lowest, Number highest) {
+  return {[=](std::string& text) {
+            Number value = 0;
             const char* const end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, value);
             const bool is_good =
                 error == std::errc() && stop == end && value >= lowest && value <= highest;
             return is_good ? std::string()
-                           : fmt::format("{} is not a number from {} to {}", text, lowest, highest);
+                           : fmt::format("{} is not {} from {} to {}", text, kind, lowest, highest);
           },
           ""};
 }
 
-// Unlike CLI11's own conversion, refuses a sign.
 CLI::Validator whole_number(std::uint64_t highest) {
-  return {[=](std::string& text) {
-            std::uint64_t value = 0;
-            const char* const end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data(), end, value);
-            return error == std::errc() && stop == end && value <= highest
-                       ? std::string()
-                       : fmt::format("{} is not a whole number from 0 to {}", text, highest);
-          },
-          ""};
+  return between("a whole number", std::uint64_t{0}, highest);
 }
 
-// Indices of devices, or all of them.
-CLI::Validator device_list() {
-  return {[](const std::string& text) {
-            static const std::regex form("[0-9]{1,9}(,[0-9]{1,9})*");
-            constexpr std::size_t longest = 1000;  // std::regex needs stack for every character
-            return text == all_devices || (text.size() <= longest && std::regex_match(text, form))
-                       ? std::string()
-                       : text + " is neither an index such as 0, nor several as 0,2, nor all";
-          },
-          ""};
+// An option for a number within bounds, which its help tells.
+CLI::Option* add_number(CLI::App& app, const char* name, const char* type, double& value,
+                        const Bounds& bounds, const char* help) {
+  return app
+      .add_option(name, value, fmt::format(fmt::runtime(help), bounds.lowest, bounds.highest))
+      ->type_name(type)
+      ->check(between("a number", bounds.lowest, bounds.highest));
 }
 
-/// Which of the presets' flags were given.
-struct PresetFlags {
-  bool tiny = false;
-  bool once = false;
-  bool quick = false;
-  bool full = false;
-
-  [[nodiscard]] Preset preset() const {
-    if (once || tiny) {
-      return Preset::once;
-    }
-    return quick ? Preset::quick : full ? Preset::full : Preset::standard;
-  }
-};
-
-void add_common_options(CLI::App& app, Options& options, double& noise_percent,
-                        PresetFlags& presets) {
-  auto* device =
-      app.add_option(
-             "--device", options.devices,
-             "device to run on, see --devices (default 0); several as 0,2 or all: one after "
-             "another, each in its own process, which writes --json to FILE.N")
-          ->check(device_list())
-          ->type_name("N");
-  app.add_flag("--together", options.together, "run on several devices at the same time")
-      ->needs(device);
+void add_common_options(CLI::App& app, Options& options, double& noise_percent) {
+  app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
+      ->type_name("N")
+      ->check(whole_number(std::numeric_limits<int>::max()));
   app.add_option("--json", options.json_path,
                  "write the results to FILE as JSON; - is standard output, and the tables then go "
                  "to standard error")
       ->type_name("FILE")
       ->check(not_empty());
   app.add_flag("--csv", options.csv, "print the tables as CSV");
-  auto* quick = app.add_flag("--quick", presets.quick, "smaller sizes, fewer samples");
-  auto* full = app.add_flag("--full", presets.full, "more samples")->excludes(quick);
+  const auto add_preset = [&](const char* name, Preset preset, const char* help) {
+    return app.add_flag_callback(
+        name, [&options, preset] { options.preset = preset; }, help);
+  };
+  auto* quick = add_preset("--quick", Preset::quick, "smaller sizes, fewer samples");
+  auto* full = add_preset("--full", Preset::full, "more samples")->excludes(quick);
   auto* minimum_seconds =
-      app.add_option("--min-time", options.minimum_seconds,
-                     fmt::format("sample each point for at least SECONDS ({} to {}; default: by "
-                                 "preset)",
-                                 seconds_bounds.lowest, seconds_bounds.highest))
-          ->type_name("SECONDS")
-          ->check(number_between(seconds_bounds));
-  auto* noise = app.add_option("--noise", noise_percent,
-                               fmt::format("stop sampling when the interquartile range is under "
-                                           "PERCENT of the median ({} to {}; default {})",
-                                           percent_bounds.lowest, percent_bounds.highest,
-                                           default_noise_percent))
-                    ->type_name("PERCENT")
-                    ->check(number_between(percent_bounds));
+      add_number(app, "--min-time", "SECONDS", options.minimum_seconds, {1e-6, 3600},
+                 "sample each point for at least SECONDS ({} to {}; default: by preset)");
+  auto* noise = add_number(app, "--noise", "PERCENT", noise_percent, {1e-3, 100},
+                           "stop sampling when the interquartile range is under PERCENT of the "
+                           "median ({} to {}; default 0.5)");
   auto* once =
-      app.add_flag("--once", presets.once,
-                   "as --quick, but run everything only once, with no warm-up: for profilers")
+      add_preset("--once", Preset::once,
+                 "as --quick, but run everything only once, with no warm-up: for profilers")
           ->excludes(quick, full, minimum_seconds, noise);
-  app.add_flag("--tiny", presets.tiny,
+  app.add_flag("--tiny", options.tiny,
                "as --once, with sizes that take a checker or an emulator seconds, and without "
                "sweeps whose kernels run in others too")
       ->excludes(quick, full, minimum_seconds, noise, once);
-  app.add_option(
-         "--clock-mhz", options.clock_mhz,
-         fmt::format("compute cycles with this shader clock ({} to {}), not the measured one",
-                     megahertz_bounds.lowest, megahertz_bounds.highest))
-      ->type_name("MHZ")
-      ->check(number_between(megahertz_bounds));
+  add_number(app, "--clock-mhz", "MHZ", options.clock_mhz, {1, 100000},
+             "compute cycles with this shader clock ({} to {}), not the measured one");
   app.add_flag("--cold", options.cold,
                "flush the caches before each sample; a sample is then one execution");
   app.add_option("--seed", options.seed, "seed of random inputs (default 1)")
@@ -283,14 +232,13 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   ParsedCommandLine parsed;
   Options& options = parsed.options;
   options.seed = 1;
-  double noise_percent = default_noise_percent;
-  PresetFlags presets;
+  double noise_percent = 0.5;  // as the help says
   CLI::App app(experiment.purpose.question, experiment.name);
   app.footer(sources_text(experiment.purpose) +
              "\nexit status: 0 good, 1 a verification failed, 2 bad usage, 3 device or output "
              "error,\n77 no device, 130 and 143 after SIGINT and SIGTERM");
   keep_lines_of_footer(*app.get_formatter());
-  add_common_options(app, options, noise_percent, presets);
+  add_common_options(app, options, noise_percent);
   add_size_options(app, experiment);
   try {
     app.parse(argc, argv);
@@ -308,8 +256,7 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
     parsed.exit_status = 0;
   }
   options.noise = noise_percent / 100;
-  options.preset = presets.preset();
-  options.tiny = presets.tiny;
+  options.preset = options.tiny ? Preset::once : options.preset;
   return parsed;
 }
 

@@ -40,19 +40,18 @@ bool is_special_file(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status);
 }
 
-// Whoever has noted a signal must not wait for a reader. From the look at what was noted on,
-// signals are held back, so that none is lost: only the wait itself lets them through, and ends by
-// them.
-class SignalsOnlyWhileWaiting {
+// Holds signals back while it lives, so that none leaves a temporary file, and none is lost between
+// the look at what was noted and a wait: only the wait itself lets them through, and ends by them.
+class SignalsHeld {
  public:
-  SignalsOnlyWhileWaiting() {
+  SignalsHeld() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before_);
   }
-  ~SignalsOnlyWhileWaiting() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsOnlyWhileWaiting(const SignalsOnlyWhileWaiting&) = delete;
-  SignalsOnlyWhileWaiting& operator=(const SignalsOnlyWhileWaiting&) = delete;
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
 
   // Waits until something can be written to `descriptor` (to none: for a moment), or for a signal.
   // Throws Interrupted.
@@ -86,7 +85,7 @@ int write_all(int descriptor, std::string_view text) {
 // The same where a reader may let it wait, a part at a time: so much does not block once there is
 // room in a pipe. Throws Interrupted.
 int write_to_reader(int descriptor, std::string_view text) {
-  const SignalsOnlyWhileWaiting signals;
+  const SignalsHeld signals;
   while (!text.empty()) {
     signals.wait(descriptor);
     const ssize_t written =
@@ -103,7 +102,7 @@ int write_to_reader(int descriptor, std::string_view text) {
 
 // Opens a pipe or a device; a pipe as soon as it has a reader. Throws Interrupted.
 int open_special(const std::string& path) {
-  const SignalsOnlyWhileWaiting signals;
+  const SignalsHeld signals;
   while (true) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
     std::error_code ignored;
@@ -133,25 +132,6 @@ void write_special(const std::string& path, const std::string& text) {
     fail(path, error);
   }
 }
-
-// Holds back what may end the process while it lives, so that no signal leaves a temporary file.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-      sigaddset(&held, signal);
-    }
-    pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 // What a file is called until it is whole; mkstemp chooses the last letters.
 std::string temporary_of(const fs::path& target) { return target.string() + ".XXXXXX"; }

@@ -59,13 +59,9 @@ struct SweepRecord {
 /// How much is measured. `once` runs every body a single time: for checkers and profilers.
 enum class Preset { once, quick, standard, full };
 
-/// What --device takes for all devices.
-inline constexpr const char* all_devices = "all";
-
 /// The common options, as parsed.
 struct Options {
-  std::string devices = "0";  ///< "0", "0,2" or "all"
-  bool together = false;
+  int device = 0;
   std::string json_path{};
   bool csv = false;
   Preset preset = Preset::standard;

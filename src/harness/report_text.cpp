@@ -85,33 +85,26 @@ void add_measurement_columns(const SweepRecord& sweep, Cells& cells) {
   }
 }
 
-void add_value_columns(const SweepRecord& sweep, Cells& cells) {
-  const auto heading_of = [](const Value& value) {
-    return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit);
-  };
-  for (const std::string& name : distinct(sweep, &Row::values, heading_of)) {
+// A column for each kind of value, by what `heading_of` calls it.
+template <typename Entry, typename Heading>
+void add_value_columns(const SweepRecord& sweep, std::vector<Entry> Row::*list, Heading heading_of,
+                       Cells& cells) {
+  for (const std::string& name : distinct(sweep, list, heading_of)) {
     cells[0].push_back(name);
     for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
-      const auto* value =
-          find_entry(sweep.rows[i]->values, [&](const Value& v) { return heading_of(v) == name; });
-      cells[i + 1].push_back(value != nullptr ? format_number(value->value) : "-");
+      const auto* entry = find_entry((*sweep.rows[i]).*list,
+                                     [&](const Entry& one) { return heading_of(one) == name; });
+      cells[i + 1].push_back(entry != nullptr ? format_number(entry->value) : "-");
     }
   }
 }
 
-void add_published_columns(const SweepRecord& sweep, Cells& cells) {
-  const auto heading_of = [](const PublishedFigure& figure) {
-    return fmt::format("{} published [{}]", figure.gpu, figure.unit);
-  };
-  for (const std::string& name : distinct(sweep, &Row::published, heading_of)) {
-    cells[0].push_back(name);
-    for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
-      const auto* figure = find_entry(sweep.rows[i]->published, [&](const PublishedFigure& f) {
-        return heading_of(f) == name;
-      });
-      cells[i + 1].push_back(figure != nullptr ? format_number(figure->value) : "-");
-    }
-  }
+std::string heading_of_value(const Value& value) {
+  return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit);
+}
+
+std::string heading_of_published(const PublishedFigure& figure) {
+  return fmt::format("{} published [{}]", figure.gpu, figure.unit);
 }
 
 void add_check_column(const SweepRecord& sweep, Cells& cells) {
@@ -221,10 +214,8 @@ TelemetrySum telemetry_sum(const Run& run) {
   TelemetrySum sum;
   const auto merge = [](SensorSpan& all, const SensorSpan& one) {
     if (one.readings > 0) {
-      all = {.minimum = all.readings > 0 ? std::min(all.minimum, one.minimum) : one.minimum,
-             .maximum = all.readings > 0 ? std::max(all.maximum, one.maximum) : one.maximum,
-             .sum = all.sum + one.sum,
-             .readings = all.readings + one.readings};
+      all.add(one.minimum);
+      all.add(one.maximum);
     }
   };
   for (const auto& sweep : run.sweeps) {
@@ -287,6 +278,31 @@ std::string telemetry_text(const Run& run) {
   return text + "\n";
 }
 
+// "110 CUs"; of RDNA HIP counts WGPs, each a pair of CUs.
+std::string compute_units_text(const DeviceDescription& device) {
+  constexpr std::array rdna = {"gfx10", "gfx11", "gfx120"};
+  const bool is_rdna = std::ranges::any_of(
+      rdna, [&](const char* prefix) { return device.architecture.starts_with(prefix); });
+  return fmt::format("{} {}", device.compute_units, is_rdna ? "WGPs" : "CUs");
+}
+
+// A name in small letters, digits and hyphens; empty if it has none of the former.
+std::string as_folder_name(const std::string& name) {
+  std::string slug;
+  for (const char c : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (is_plain) {
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!slug.empty() && slug.back() != '-') {
+      slug += '-';
+    }
+  }
+  while (!slug.empty() && slug.back() == '-') {
+    slug.pop_back();
+  }
+  return slug;
+}
+
 }  // namespace
 
 std::string format_number(double value) {
@@ -320,18 +336,6 @@ std::string format_bytes(double bytes) {
   }
   return fmt::format("{} {}", format_number(bytes), units[unit]);
 }
-
-namespace {
-
-// "110 CUs"; of RDNA HIP counts WGPs, each a pair of CUs.
-std::string compute_units_text(const DeviceDescription& device) {
-  constexpr std::array rdna = {"gfx10", "gfx11", "gfx120"};
-  const bool is_rdna = std::ranges::any_of(
-      rdna, [&](const char* prefix) { return device.architecture.starts_with(prefix); });
-  return fmt::format("{} {}", device.compute_units, is_rdna ? "WGPs" : "CUs");
-}
-
-}  // namespace
 
 std::string heading(const Run& run) {
   const DeviceDescription& device = run.device->description();
@@ -372,9 +376,9 @@ std::string table(const SweepRecord& sweep, bool csv) {
     cells[i + 1].push_back(sweep.rows[i]->label);
   }
   add_measurement_columns(sweep, cells);
-  add_value_columns(sweep, cells);
+  add_value_columns(sweep, &Row::values, heading_of_value, cells);
   add_check_column(sweep, cells);
-  add_published_columns(sweep, cells);
+  add_value_columns(sweep, &Row::published, heading_of_published, cells);
   if (csv) {
     return fmt::format("# {}: {}\r\n", sweep.name, sweep.title) + comma_separated(cells);
   }
@@ -408,27 +412,6 @@ std::string conclusion(const Run& run) {
   }
   return text;
 }
-
-namespace {
-
-// A name in small letters, digits and hyphens; empty if it has none of the former.
-std::string as_folder_name(const std::string& name) {
-  std::string slug;
-  for (const char c : name) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (is_plain) {
-      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!slug.empty() && slug.back() != '-') {
-      slug += '-';
-    }
-  }
-  while (!slug.empty() && slug.back() == '-') {
-    slug.pop_back();
-  }
-  return slug;
-}
-
-}  // namespace
 
 std::string device_line(const DeviceDescription& device) {
   const bool is_host = device.architecture == "host";

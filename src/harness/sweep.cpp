@@ -121,20 +121,6 @@ Sample time_sample(detail::Run& run, const std::function<void()>& body, unsigned
   }
 }
 
-// Samples `take` until the stopping rule is content; `take` returns one sample.
-template <typename Take>
-void sample_until_done(detail::Run& run, Measurement& measurement, Take take) {
-  Stopper stopper(run.stopping_rule);
-  while (!stopper.done()) {
-    detail::throw_if_interrupted();
-    const Sample sample = take();
-    run.telemetry_log.after_sample(run.telemetry);
-    stopper.add(sample.seconds * measurement.batch, sample.seconds);
-    measurement.samples.push_back(sample);
-  }
-  measurement.stop = stopper.reason();
-}
-
 // A body that is sampled, and what has been sampled of it.
 struct Turn {
   const std::function<void()>* body;
@@ -353,7 +339,15 @@ Measurement Point::measure_on_host(const std::string& name, const std::function<
   if (!only_once) {
     once();
   }
-  sample_until_done(run_, measurement, once);
+  Stopper stopper(run_.stopping_rule);
+  while (!stopper.done()) {
+    detail::throw_if_interrupted();
+    const Sample sample = once();
+    run_.telemetry_log.after_sample(run_.telemetry);
+    stopper.add(sample.seconds * measurement.batch, sample.seconds);
+    measurement.samples.push_back(sample);
+  }
+  measurement.stop = stopper.reason();
   row_.measurements.push_back(measurement);
   return measurement;
 }

@@ -45,10 +45,9 @@ Telemetry Telemetry::open(const DeviceDescription& device, const TelemetryPlaces
 }
 
 TelemetryReading Telemetry::reading() const {
-  TelemetryReading reading;
+  TelemetryReading reading = sensors();
   if (source_) {
     const std::lock_guard lock(*asking_);
-    source_->read_sensors(reading);
     source_->read_counters(reading);
   }
   return reading;

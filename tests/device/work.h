@@ -27,18 +27,6 @@ class ReadWork {
   Buffers* buffers_;
 };
 
-/// All the device's free memory but `bytes_left`, held so that no other process gets it.
-class HeldMemory {
- public:
-  explicit HeldMemory(std::size_t bytes_left);
-  ~HeldMemory();
-  HeldMemory(const HeldMemory&) = delete;
-  HeldMemory& operator=(const HeldMemory&) = delete;
-
- private:
-  std::vector<void*> pieces_;
-};
-
 /// The content of a fresh buffer of `count` elements.
 std::vector<std::uint32_t> fresh_buffer(std::size_t count);
 
@@ -50,14 +38,3 @@ void allocate_doubles(std::size_t count);
 
 /// Launches a block of more threads than any device takes. Throws DeviceError.
 void launch_refused();
-
-/// The sum of `values` by the vendor's library. Throws DeviceError.
-int vendor_sum(const std::vector<int>& values);
-
-/// One channel of `values` normalized by the vendor's library: over all of them, with epsilon,
-/// gamma and beta. Throws DeviceError.
-std::vector<float> vendor_batch_norm(const std::vector<float>& values, double epsilon, float gamma,
-                                     float beta);
-
-/// The product of two 2 x 2 matrices by the vendor's library, row by row. Throws DeviceError.
-std::vector<double> vendor_product(const std::vector<double>& a, const std::vector<double>& b);

@@ -1,9 +1,6 @@
 #include <hipscope/buffer.h>
 #include <hipscope/cycle_counter.h>
 #include <hipscope/launch.h>
-#include <hipscope/libraries/batch_norm.h>
-#include <hipscope/libraries/gemm.h>
-#include <hipscope/libraries/sum.h>
 
 #include "work.h"
 
@@ -55,29 +52,6 @@ void ReadWork::enqueue() const {
          buffers_->input.size(), buffers_->output.data());
 }
 
-HeldMemory::HeldMemory(std::size_t bytes_left) {
-  constexpr std::size_t largest_piece = std::size_t{1} << 30;
-  constexpr std::size_t smallest_piece = std::size_t{1} << 20;
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  for (std::size_t piece = largest_piece; piece >= smallest_piece;) {
-    check(hipMemGetInfo(&free_bytes, &total_bytes));
-    void* data = nullptr;
-    if (free_bytes >= bytes_left + piece && hipMalloc(&data, piece) == hipSuccess) {
-      pieces_.push_back(data);
-    } else {
-      static_cast<void>(hipGetLastError());
-      piece /= 2;
-    }
-  }
-}
-
-HeldMemory::~HeldMemory() {
-  for (void* const piece : pieces_) {
-    static_cast<void>(hipFree(piece));
-  }
-}
-
 void enqueue_hold(long long cycles) {
   launch(hold_kernel, {.grid = dim3(1), .block = dim3(1)}, cycles);
 }
@@ -104,40 +78,4 @@ void allocate_doubles(std::size_t count) {
 void launch_refused() {
   constexpr unsigned too_many = 4096;
   launch(empty_kernel, {.grid = dim3(1), .block = dim3(too_many)});
-}
-
-int vendor_sum(const std::vector<int>& values) {
-  const DeviceBuffer<int> input{std::span<const int>(values)};
-  const DeviceBuffer<int> total(1);
-  hipscope::vendor::Sum<int> sum(values.size());
-  sum.enqueue(input.data(), total.data());
-  return total.to_host()[0];
-}
-
-std::vector<float> vendor_batch_norm(const std::vector<float>& values, double epsilon, float gamma,
-                                     float beta) {
-  const DeviceBuffer<float> input{std::span<const float>(values)};
-  const DeviceBuffer<float> gammas{std::span<const float>(&gamma, 1)};
-  const DeviceBuffer<float> betas{std::span<const float>(&beta, 1)};
-  const DeviceBuffer<float> output(values.size());
-  hipscope::vendor::BatchNorm batch_norm(
-      {.images = static_cast<int>(values.size()), .channels = 1, .height = 1, .width = 1},
-      hipscope::vendor::BatchNormMode::spatial, epsilon);
-  batch_norm.enqueue(input.data(), gammas.data(), betas.data(), output.data());
-  return output.to_host();
-}
-
-std::vector<double> vendor_product(const std::vector<double>& a, const std::vector<double>& b) {
-  constexpr int size = 2;
-  const DeviceBuffer<double> left{std::span<const double>(a)};
-  const DeviceBuffer<double> right{std::span<const double>(b)};
-  const DeviceBuffer<double> product(a.size());
-  hipscope::vendor::GemmArguments<double> arguments;
-  arguments.m = arguments.n = arguments.k = size;
-  arguments.lda = arguments.ldb = arguments.ldc = size;
-  arguments.a = left.data();
-  arguments.b = right.data();
-  arguments.c = product.data();
-  hipscope::vendor::Gemm(hipscope::vendor::GemmMath::standard).enqueue(arguments);
-  return product.to_host();
 }

@@ -69,7 +69,7 @@ void wait(Wave& wave, const Instruction& instruction) {
 
 void meet(Wave& wave, const Instruction& instruction) {
   if (wave.pending.has_lds()) {
-    wave.report(Mistake::lds_before_barrier, instruction,
+    wave.report(mistake::lds_before_barrier, instruction,
                 [] { return "LDS accesses are in flight at the barrier"; });
   }
   wave.is_at_barrier = true;
@@ -81,7 +81,7 @@ void read_scalar_memory(Wave& wave, const Instruction& instruction) {
   const Qword address = (base + more + as_bits(std::int64_t{instruction.offset})) & ~Qword{3};
   std::array<Dword, 16> values = {};
   if (!wave.machine().memory.load(wave, address, values.data(), 4U * instruction.dwords, false)) {
-    wave.report(Mistake::out_of_bounds, instruction, [] { return "load from no allocation"; });
+    wave.report(mistake::out_of_bounds, instruction, [] { return "load from no allocation"; });
   }
   for (unsigned dword = 0; dword < instruction.dwords; ++dword) {
     wave.scalars[instruction.destination.index + dword] = values[dword];

@@ -6,11 +6,26 @@
 #include <unordered_map>
 
 #include "disassembly.h"
-#include "parse_operand.h"
 #include "wave.h"
 
 namespace emulator {
 namespace {
+
+const InstructionSet& instruction_set() {
+  static const InstructionSet all = [] {
+    InstructionSet set;
+    add_scalar_instructions(set);
+    add_control_instructions(set);
+    add_vector_integer_instructions(set);
+    add_vector_float_instructions(set);
+    add_vector_comparisons(set);
+    add_packed_instructions(set);
+    add_matrix_instructions(set);
+    add_memory_instructions(set);
+    return set;
+  }();
+  return all;
+}
 
 // "[1,0,1]" as bits, the first the lowest.
 std::uint8_t bits_of_list(std::string_view list) {
@@ -63,21 +78,23 @@ constexpr Modifier source_part() {
   };
 }
 
-template <Crossing crossing>
-constexpr Modifier crossing_by() {
+// The lane that each reads from by DPP, or -1: `source` of the lane and of the pattern's number.
+template <typename Source>
+constexpr Modifier crossing(Source /*source*/) {
   return [](Instruction& instruction, std::string_view value) {
-    instruction.crossing = crossing;
-    if (!value.empty()) {
-      instruction.crossing_argument[0] = static_cast<std::uint8_t>(number(value));
+    const int by = value.empty() ? 0 : static_cast<int>(number(value));
+    for (int lane = 0; lane < static_cast<int>(wave_size); ++lane) {
+      instruction.crossing[static_cast<unsigned>(lane)] =
+          static_cast<std::int8_t>(Source{}(lane, by));
     }
   };
 }
 
 // "[1,0,3,2]"
 void read_quad_permutation(Instruction& instruction, std::string_view value) {
-  instruction.crossing = Crossing::quad_perm;
-  for (std::size_t lane = 0; lane < 4; ++lane) {
-    instruction.crossing_argument[lane] = static_cast<std::uint8_t>(value.at(1 + 2 * lane) - '0');
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    const int within = value.at(1 + 2 * std::size_t{lane % 4}) - '0';
+    instruction.crossing[lane] = static_cast<std::int8_t>(static_cast<int>(lane & ~3U) + within);
   }
 }
 
@@ -116,17 +133,18 @@ const std::unordered_map<std::string_view, Modifier> modifiers = {
     {"row_mask", numeric<&Instruction::row_mask>()},
     {"bank_mask", numeric<&Instruction::bank_mask>()},
     {"quad_perm", read_quad_permutation},
-    {"row_shl", crossing_by<Crossing::row_shl>()},
-    {"row_shr", crossing_by<Crossing::row_shr>()},
-    {"row_ror", crossing_by<Crossing::row_ror>()},
-    {"wave_shl", crossing_by<Crossing::wave_shl>()},
-    {"wave_rol", crossing_by<Crossing::wave_rol>()},
-    {"wave_shr", crossing_by<Crossing::wave_shr>()},
-    {"wave_ror", crossing_by<Crossing::wave_ror>()},
-    {"row_mirror", crossing_by<Crossing::row_mirror>()},
-    {"row_half_mirror", crossing_by<Crossing::row_half_mirror>()},
-    {"row_bcast:15", crossing_by<Crossing::row_bcast_15>()},
-    {"row_bcast:31", crossing_by<Crossing::row_bcast_31>()},
+    // Vega ISA manual, DPP_CTRL.
+    {"row_shl", crossing([](int lane, int by) { return lane % 16 + by < 16 ? lane + by : -1; })},
+    {"row_shr", crossing([](int lane, int by) { return lane % 16 >= by ? lane - by : -1; })},
+    {"row_ror", crossing([](int lane, int by) { return (lane & ~15) + ((lane - by) & 15); })},
+    {"wave_shl", crossing([](int lane, int /*by*/) { return lane < 63 ? lane + 1 : -1; })},
+    {"wave_rol", crossing([](int lane, int /*by*/) { return (lane + 1) & 63; })},
+    {"wave_shr", crossing([](int lane, int /*by*/) { return lane - 1; })},
+    {"wave_ror", crossing([](int lane, int /*by*/) { return (lane - 1) & 63; })},
+    {"row_mirror", crossing([](int lane, int /*by*/) { return lane ^ 15; })},
+    {"row_half_mirror", crossing([](int lane, int /*by*/) { return lane ^ 7; })},
+    {"row_bcast:15", crossing([](int lane, int /*by*/) { return (lane & ~15) - 1; })},
+    {"row_bcast:31", crossing([](int lane, int /*by*/) { return lane < 32 ? -1 : 31; })},
 };
 
 void read_modifier(std::string_view text, Instruction& instruction) {

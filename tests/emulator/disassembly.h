@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "types.h"
+#include "instruction.h"
 
 namespace emulator {
 
@@ -26,8 +26,8 @@ struct Line {
 /// The parts of a line; none of one that has no instruction.
 std::optional<Line> read_line(std::string_view text);
 
-/// The text without blanks and tabs around it.
-std::string_view trimmed(std::string_view text);
+/// An operand. Throws std::runtime_error.
+Operand parse_operand(std::string_view text);
 
 /// The value of "-12" or "0x1f". Throws std::runtime_error.
 std::int64_t number(std::string_view text);

@@ -69,7 +69,7 @@ Device::Device() : machine(options_of_environment()) {}
 Device::~Device() {
   finish();
   for (const Report& report : machine.reports.all()) {
-    std::fprintf(stderr, "emulator: %s | %s | %s | %llu times | %s\n", name_of(report.mistake),
+    std::fprintf(stderr, "emulator: %s | %s | %s | %llu times | %s\n", report.mistake.c_str(),
                  report.kernel.c_str(), report.instruction.c_str(),
                  static_cast<unsigned long long>(report.times), report.first.c_str());
   }

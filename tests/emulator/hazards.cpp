@@ -7,7 +7,7 @@ namespace {
 void check(Wave& wave, const Instruction& instruction, Qword written, unsigned needed,
            const char* what) {
   if (written != 0 && wave.time - written < needed + 1) {
-    wave.report(Mistake::hazard, instruction, [&] {
+    wave.report(mistake::hazard, instruction, [&] {
       return std::string(what) + ": " + std::to_string(needed) + " wait states are needed, " +
              std::to_string(wave.time - written - 1) + " are there";
     });

@@ -1,5 +1,6 @@
 // What the runtime tells: of devices, of kernels, of errors.
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "emulated_device.h"
@@ -98,34 +99,20 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
 }
 
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int /*number*/) {
-  switch (attribute) {
-    case hipDeviceAttributeClockRate:
-      *value = shader_clock_khz;
-      return hipSuccess;
-    case hipDeviceAttributeMemoryClockRate:
-      *value = memory_clock_khz;
-      return hipSuccess;
-    case hipDeviceAttributeMultiprocessorCount:
-      *value = static_cast<int>(device().machine.options.units);
-      return hipSuccess;
-    case hipDeviceAttributeWarpSize:
-      *value = static_cast<int>(wave_size);
-      return hipSuccess;
-    case hipDeviceAttributeMaxSharedMemoryPerBlock:
-      *value = static_cast<int>(largest_lds);
-      return hipSuccess;
-    case hipDeviceAttributeManagedMemory:
-    case hipDeviceAttributeConcurrentManagedAccess:
-    case hipDeviceAttributeMemoryPoolsSupported:
-      *value = 1;
-      return hipSuccess;
-    case hipDeviceAttributeL2CacheSize:
-      *value = l2_bytes;
-      return hipSuccess;
-    default:
-      *value = 0;
-      return hipSuccess;
-  }
+  const std::map<hipDeviceAttribute_t, int> values = {
+      {hipDeviceAttributeClockRate, shader_clock_khz},
+      {hipDeviceAttributeMemoryClockRate, memory_clock_khz},
+      {hipDeviceAttributeMultiprocessorCount, static_cast<int>(device().machine.options.units)},
+      {hipDeviceAttributeWarpSize, static_cast<int>(wave_size)},
+      {hipDeviceAttributeMaxSharedMemoryPerBlock, static_cast<int>(largest_lds)},
+      {hipDeviceAttributeManagedMemory, 1},
+      {hipDeviceAttributeConcurrentManagedAccess, 1},
+      {hipDeviceAttributeMemoryPoolsSupported, 1},
+      {hipDeviceAttributeL2CacheSize, l2_bytes},
+  };
+  const auto known = values.find(attribute);
+  *value = known == values.end() ? 0 : known->second;
+  return hipSuccess;
 }
 
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int /*number*/) {

@@ -87,22 +87,6 @@ enum class Layout : std::uint8_t {
   none
 };
 
-/// Cross-lane patterns of DPP.
-enum class Crossing : std::uint8_t {
-  quad_perm,
-  row_shl,
-  row_shr,
-  row_ror,
-  wave_shl,
-  wave_rol,
-  wave_shr,
-  wave_ror,
-  row_mirror,
-  row_half_mirror,
-  row_bcast_15,
-  row_bcast_31
-};
-
 struct Instruction {
   Handler run = nullptr;
   Unit unit = Unit::control;
@@ -126,9 +110,8 @@ struct Instruction {
   bool selects_lane = false;      // v_readlane, v_writelane
   bool loads_lds = false;         // a load whose data go to LDS, where m0 says
   Part destination_part = Part::dword;
-  bool keeps_rest = false;  // the bits outside destination_part stay
-  Crossing crossing = Crossing::quad_perm;
-  std::array<std::uint8_t, 4> crossing_argument = {};
+  bool keeps_rest = false;                           // the bits outside destination_part stay
+  std::array<std::int8_t, wave_size> crossing = {};  // DPP: the lane that each reads from; -1: none
   std::uint8_t row_mask = 0xf;
   std::uint8_t bank_mask = 0xf;
   bool zero_from_outside = false;  // bound_ctrl
@@ -150,12 +133,10 @@ struct Definition {
   Handler run = nullptr;
 };
 
-using InstructionSet = std::unordered_map<std::string, Definition>;
-
 /// What is emulated, by mnemonics without the endings _e32, _e64, _sdwa and _dpp. A modifier that
 /// makes another instruction of it follows after a blank: "v_add_u32 clamp", "global_load_dword
 /// lds".
-const InstructionSet& instruction_set();
+using InstructionSet = std::unordered_map<std::string, Definition>;
 
 void add_scalar_instructions(InstructionSet& set);
 void add_control_instructions(InstructionSet& set);

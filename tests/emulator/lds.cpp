@@ -15,7 +15,7 @@ Lds::Lds(unsigned size) : bytes_((size + 3) / 4 * 4, unset_lds), users_((size + 
 
 bool Lds::is_inside(Wave& wave, const Instruction& instruction, Dword address, unsigned size) {
   if (Qword{address} + size > bytes_.size()) {
-    wave.report(Mistake::lds_out_of_bounds, instruction, [&] {
+    wave.report(mistake::lds_out_of_bounds, instruction, [&] {
       return std::to_string(size) + " bytes at " + std::to_string(address) + " of " +
              std::to_string(bytes_.size());
     });
@@ -23,7 +23,7 @@ bool Lds::is_inside(Wave& wave, const Instruction& instruction, Dword address, u
   }
   // Three dwords need the alignment of one.
   if (address % (size == 12 ? 4 : size) != 0) {
-    wave.report(Mistake::lds_misaligned, instruction,
+    wave.report(mistake::lds_misaligned, instruction,
                 [&] { return std::to_string(size) + " bytes at " + std::to_string(address); });
   }
   return true;
@@ -34,7 +34,7 @@ void Lds::note_load(Wave& wave, const Instruction& instruction, Dword address, u
   for (Dword dword = address / 4; dword <= (address + size - 1) / 4; ++dword) {
     Users& users = users_[dword];
     if (users.written_in == epoch_ && users.writer != wave.index && size >= 4) {
-      wave.report(Mistake::lds_race, instruction, [&] {
+      wave.report(mistake::lds_race, instruction, [&] {
         return "load of LDS " + std::to_string(dword * 4) + ", which wave " +
                std::to_string(users.writer) + " has written since the last barrier";
       });
@@ -57,13 +57,13 @@ void Lds::note_store(Wave& wave, const Instruction& instruction, Dword address, 
         std::memcmp(&bytes_[std::size_t{dword} * 4],
                     static_cast<const std::uint8_t*>(from) + (dword * 4 - address), 4) != 0;
     if (changes && users.written_in == epoch_ && users.writer != wave.index) {
-      wave.report(Mistake::lds_race, instruction, [&] {
+      wave.report(mistake::lds_race, instruction, [&] {
         return "store to LDS " + std::to_string(dword * 4) + ", which wave " +
                std::to_string(users.writer) + " has written since the last barrier";
       });
     }
     if (changes && users.read_in == epoch_ && (users.readers & ~(1U << wave.index)) != 0) {
-      wave.report(Mistake::lds_race, instruction, [&] {
+      wave.report(mistake::lds_race, instruction, [&] {
         return "store to LDS " + std::to_string(dword * 4) +
                ", which other waves have read since the last barrier";
       });

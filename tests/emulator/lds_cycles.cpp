@@ -20,8 +20,8 @@ unsigned bytes_served(unsigned bytes) {
   return bytes <= 8 ? 8 : 16;
 }
 
-}  // namespace
-
+// Which lanes LDS serves together: the number of the group that a lane is in.
+//
 // Loads as measured on an MI300X (github.com/nod-ai/amd-shark-ai, docs/empirical-lds/cdna3info.md;
 // of 16 bytes the same in github.com/triton-lang/triton/pull/11365). Stores take neighbours: of 16
 // bytes 8 lanes (AMD, Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts"), of 4
@@ -29,20 +29,22 @@ unsigned bytes_served(unsigned bytes) {
 // alone (github.com/HazyResearch/HipKittens, analysis/paper_experiments/phases/ds_write_b64), whose
 // stores have no more banks than MI300's (rocRoller, getNumLDSBanks). For gfx906, gfx908 and gfx90a
 // nothing is published, and they are taken to be like MI300.
-unsigned lds_group(unsigned lane, LdsUse use, unsigned bytes) {
+unsigned lds_group(unsigned lane, Access use, unsigned bytes) {
   const unsigned served = bytes_served(bytes);
-  if (served == 16 && use == LdsUse::load) {
+  if (served == 16 && use == Access::load) {
     // Lanes 0-3 with 20-23, 4-7 with 16-19, 8-11 with 28-31, 12-15 with 24-27.
     return lane / 32 * 4 + (lane / 4 % 4 ^ lane / 16 % 2);
   }
   return lane * served / (banks * bank_bytes);
 }
 
+}  // namespace
+
 unsigned lds_groups(unsigned bytes) {
   return wave_size * bytes_served(bytes) / (banks * bank_bytes);
 }
 
-unsigned lds_cycles(LdsUse use, unsigned bytes, const std::array<Qword, wave_size>& addresses,
+unsigned lds_cycles(Access use, unsigned bytes, const std::array<Qword, wave_size>& addresses,
                     Qword lanes) {
   // By groups, and each dword once.
   std::vector<std::pair<unsigned, Qword>> wanted;

@@ -9,18 +9,14 @@
 
 namespace emulator {
 
-enum class LdsUse { load, store };
-
-/// Which lanes LDS serves together: the number of the group that a lane is in. The bytes are those
-/// of a lane's access, 1 to 16.
-unsigned lds_group(unsigned lane, LdsUse use, unsigned bytes);
+enum class Access { load, store };
 
 /// The groups of a whole wave: the cycles that the access takes without conflicts.
 unsigned lds_groups(unsigned bytes);
 
 /// The cycles that a wave's access takes, of the lanes in the mask: in each group one for each
 /// dword of the bank of which most are wanted, and at least one.
-unsigned lds_cycles(LdsUse use, unsigned bytes, const std::array<Qword, wave_size>& addresses,
+unsigned lds_cycles(Access use, unsigned bytes, const std::array<Qword, wave_size>& addresses,
                     Qword lanes);
 
 /// What waves have asked of LDS.

@@ -13,7 +13,6 @@ namespace {
 
 // A flat address is in `global`: the instruction's unit says that it is one.
 enum class Space { global, buffer, lds };
-enum class Access { load, store };
 
 // What one lane loads or stores at once.
 using Values = std::array<Dword, 4>;
@@ -57,10 +56,13 @@ Addresses buffer_addresses(Wave& wave, const Instruction& instruction, unsigned 
 }
 
 // The address of LDS is in one VGPR, a global one in two, or, if source `base` is there, in a
-// scalar pair to which one VGPR is added.
+// scalar pair to which one VGPR is added. Of loads that is source 1, of what has data source 2.
 template <Space space>
-Addresses addresses_of(const Wave& wave, const Instruction& instruction, unsigned base,
+Addresses addresses_of(Wave& wave, const Instruction& instruction, unsigned base,
                        std::int32_t offset) {
+  if (space == Space::buffer) {
+    return buffer_addresses(wave, instruction, base - 1);
+  }
   const unsigned reg = instruction.source[0].index;
   const bool has_base = space != Space::lds && instruction.sources > base;
   const Qword start =
@@ -80,7 +82,7 @@ void access_scratch(Wave& wave, const Instruction& instruction, unsigned lane, Q
                     void* data, unsigned size, Access access) {
   const unsigned of_lane = wave.block->launch.kernel.scratch_of_lane();
   if (offset + size > of_lane) {
-    wave.report(Mistake::scratch_out_of_bounds, instruction, [&] {
+    wave.report(mistake::scratch_out_of_bounds, instruction, [&] {
       return std::to_string(size) + " bytes at " + std::to_string(as_signed(low_half(offset))) +
              " of " + std::to_string(of_lane);
     });
@@ -101,7 +103,7 @@ void access_global(Wave& wave, const Instruction& instruction, Qword address, vo
                              ? memory.store(wave, address, data, size)
                              : memory.load(wave, address, data, size, instruction.glc);
   if (!is_inside) {
-    wave.report(Mistake::out_of_bounds, instruction, [&] {
+    wave.report(mistake::out_of_bounds, instruction, [&] {
       return std::string(access == Access::store ? "store of " : "load of ") +
              std::to_string(size) + " bytes at " + hexadecimal(address) + ", in no allocation";
     });
@@ -170,11 +172,9 @@ void load_from(Wave& wave, const Instruction& instruction, const Addresses& addr
 
 template <Space space, unsigned bytes, bool is_signed = false>
 void load(Wave& wave, const Instruction& instruction) {
-  const Addresses addresses = space == Space::buffer
-                                  ? buffer_addresses(wave, instruction, 0)
-                                  : addresses_of<space>(wave, instruction, 1, instruction.offset);
+  const Addresses addresses = addresses_of<space>(wave, instruction, 1, instruction.offset);
   if (space == Space::lds) {
-    wave.count_lds(instruction, LdsUse::load, bytes, addresses);
+    wave.count_lds(instruction, Access::load, bytes, addresses);
   }
   load_from<space, bytes, is_signed>(wave, instruction, addresses, instruction.destination.index);
 }
@@ -226,7 +226,7 @@ void check_collisions(Wave& wave, const Instruction& instruction, const Addresse
     for (unsigned number = 0; number < dwords; ++number) {
       const Qword address = addresses[lane] + Qword{4} * number;
       if (!stored.add(address, wave.vector[instruction.source[source].index + number][lane])) {
-        wave.report(Mistake::lanes_collide, instruction,
+        wave.report(mistake::lanes_collide, instruction,
                     [&] { return "two lanes store different values at " + hexadecimal(address); });
       }
     }
@@ -258,49 +258,37 @@ void store_to(Wave& wave, const Instruction& instruction, const Addresses& addre
 // The data of a buffer are source 0, others' source 1.
 template <Space space, unsigned bytes, unsigned shift = 0>
 void store(Wave& wave, const Instruction& instruction) {
-  const Addresses addresses = space == Space::buffer
-                                  ? buffer_addresses(wave, instruction, 1)
-                                  : addresses_of<space>(wave, instruction, 2, instruction.offset);
+  const Addresses addresses = addresses_of<space>(wave, instruction, 2, instruction.offset);
   if (space == Space::lds) {
-    wave.count_lds(instruction, LdsUse::store, bytes, addresses);
+    wave.count_lds(instruction, Access::store, bytes, addresses);
   }
   store_to<space, bytes, shift>(wave, instruction, addresses, space == Space::buffer ? 0 : 1);
 }
 
 // At two offsets, in units of `unit` bytes.
-template <unsigned bytes, unsigned unit>
-void load_two(Wave& wave, const Instruction& instruction) {
-  const auto addresses = [&](std::int32_t offset) {
+template <Access access, unsigned bytes, unsigned unit>
+void access_two(Wave& wave, const Instruction& instruction) {
+  const auto addresses_at = [&](std::int32_t offset) {
     return addresses_of<Space::lds>(wave, instruction, 1, offset * int{unit});
   };
-  const Addresses first = addresses(instruction.offset);
-  const Addresses second = addresses(instruction.second_offset);
-  wave.count_lds(instruction, LdsUse::load, bytes, first);
-  wave.count_lds(instruction, LdsUse::load, bytes, second, true);
-  load_from<Space::lds, bytes>(wave, instruction, first, instruction.destination.index);
-  load_from<Space::lds, bytes>(wave, instruction, second,
-                               instruction.destination.index + bytes / 4);
-}
-
-template <unsigned bytes, unsigned unit>
-void store_two(Wave& wave, const Instruction& instruction) {
-  const auto addresses = [&](std::int32_t offset) {
-    return addresses_of<Space::lds>(wave, instruction, 1, offset * int{unit});
-  };
-  const Addresses first = addresses(instruction.offset);
-  const Addresses second = addresses(instruction.second_offset);
-  wave.count_lds(instruction, LdsUse::store, bytes, first);
-  wave.count_lds(instruction, LdsUse::store, bytes, second, true);
-  store_to<Space::lds, bytes>(wave, instruction, first, 1);
-  store_to<Space::lds, bytes>(wave, instruction, second, 2);
+  // Both first: what is loaded may take the place of the address.
+  const std::array<Addresses, 2> addresses = {addresses_at(instruction.offset),
+                                              addresses_at(instruction.second_offset)};
+  for (unsigned number = 0; number < addresses.size(); ++number) {
+    wave.count_lds(instruction, access, bytes, addresses[number], number > 0);
+    if constexpr (access == Access::load) {
+      load_from<Space::lds, bytes>(wave, instruction, addresses[number],
+                                   instruction.destination.index + number * bytes / 4);
+    } else {
+      store_to<Space::lds, bytes>(wave, instruction, addresses[number], 1 + number);
+    }
+  }
 }
 
 // A dword of each lane, to LDS: what is there in between nobody may read.
 template <Space space>
 void load_to_lds(Wave& wave, const Instruction& instruction) {
-  const Addresses addresses = space == Space::buffer
-                                  ? buffer_addresses(wave, instruction, 0)
-                                  : addresses_of<space>(wave, instruction, 1, instruction.offset);
+  const Addresses addresses = addresses_of<space>(wave, instruction, 1, instruction.offset);
   constexpr Dword lds_bits = 0xffff;
   LdsArrival arrival{wave.pending.number(),
                      &instruction,
@@ -349,7 +337,7 @@ void change(Wave& wave, const Instruction& instruction) {
     } else {
       place = wave.machine().memory.atomic(wave, addresses[lane], sizeof(Value));
       if (place == nullptr) {
-        wave.report(Mistake::out_of_bounds, instruction, [&] {
+        wave.report(mistake::out_of_bounds, instruction, [&] {
           return "atomic at " + hexadecimal(addresses[lane]) + ", in no allocation";
         });
       }
@@ -472,10 +460,13 @@ void define_store(InstructionSet& set, const std::string& name, const char* lds_
 // times as many.
 template <unsigned bytes>
 void define_two(InstructionSet& set, const std::string& type) {
-  set["ds_read2_" + type] = {Unit::lds, Layout::destination_first, load_two<bytes, bytes>};
-  set["ds_read2st64_" + type] = {Unit::lds, Layout::destination_first, load_two<bytes, 64 * bytes>};
-  set["ds_write2_" + type] = {Unit::lds, Layout::sources, store_two<bytes, bytes>};
-  set["ds_write2st64_" + type] = {Unit::lds, Layout::sources, store_two<bytes, 64 * bytes>};
+  set["ds_read2_" + type] = {Unit::lds, Layout::destination_first,
+                             access_two<Access::load, bytes, bytes>};
+  set["ds_read2st64_" + type] = {Unit::lds, Layout::destination_first,
+                                 access_two<Access::load, bytes, 64 * bytes>};
+  set["ds_write2_" + type] = {Unit::lds, Layout::sources, access_two<Access::store, bytes, bytes>};
+  set["ds_write2st64_" + type] = {Unit::lds, Layout::sources,
+                                  access_two<Access::store, bytes, 64 * bytes>};
 }
 
 // What a lane has, and 0 for one that EXEC leaves out.

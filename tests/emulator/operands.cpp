@@ -26,47 +26,13 @@ Dword special_value(const Wave& wave, Special special) {
   return 0;
 }
 
-// The lane that a DPP instruction reads from; -1 for none (Vega ISA manual, DPP_CTRL).
-int crossing_source(const Instruction& instruction, int lane) {
-  const int row = lane & ~15;
-  const int within = lane & 15;
-  const int count = instruction.crossing_argument[0];
-  switch (instruction.crossing) {
-    case Crossing::quad_perm:
-      return (lane & ~3) + instruction.crossing_argument[static_cast<unsigned>(lane) & 3];
-    case Crossing::row_shl:
-      return within + count <= 15 ? row + within + count : -1;
-    case Crossing::row_shr:
-      return within >= count ? row + within - count : -1;
-    case Crossing::row_ror:
-      return row + ((within - count) & 15);
-    case Crossing::wave_shl:
-      return lane + 1 < 64 ? lane + 1 : -1;
-    case Crossing::wave_rol:
-      return (lane + 1) & 63;
-    case Crossing::wave_shr:
-      return lane - 1;
-    case Crossing::wave_ror:
-      return (lane - 1) & 63;
-    case Crossing::row_mirror:
-      return row + 15 - within;
-    case Crossing::row_half_mirror:
-      return row + (within & 8) + (7 - (within & 7));
-    case Crossing::row_bcast_15:
-      return lane < 16 ? -1 : row - 1;
-    case Crossing::row_bcast_31:
-      return lane < 32 ? -1 : 31;
-  }
-  return -1;
-}
-
 bool reads_active_lane(const Wave& wave, int source) {
   return source >= 0 && has_lane(wave.exec(), static_cast<unsigned>(source));
 }
 
 void cross_lanes(const Wave& wave, const Instruction& instruction, const Dword* from, Lanes& to) {
   for (unsigned lane = 0; lane < wave_size; ++lane) {
-    const int source = crossing_source(instruction, static_cast<int>(lane));
+    const int source = instruction.crossing[lane];
     to[lane] = reads_active_lane(wave, source) ? from[source] : 0;
   }
 }
@@ -80,7 +46,7 @@ Qword write_mask(const Wave& wave, const Instruction& instruction) {
   for (unsigned lane = 0; lane < wave_size; ++lane) {
     const bool is_chosen = (instruction.row_mask >> (lane / 16) & 1) != 0 &&
                            (instruction.bank_mask >> (lane % 16 / 4) & 1) != 0;
-    const int source = crossing_source(instruction, static_cast<int>(lane));
+    const int source = instruction.crossing[lane];
     if (is_chosen && (instruction.zero_from_outside || reads_active_lane(wave, source))) {
       mask |= Qword{1} << lane;
     }

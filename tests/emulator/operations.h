@@ -159,12 +159,6 @@ void run_vector(Wave& wave, const Instruction& instruction,
                 Result (Operation::* /*call*/)(Sources...) const) {
   for_lanes<Result, Sources...>(wave, instruction, Operation{});
 }
-template <typename Operation, typename Result, typename... Sources>
-void run_vector(Wave& wave, const Instruction& instruction,
-                Result (Operation::* /*call*/)(Wave&, Sources...) const) {
-  for_lanes<Result, Sources...>(wave, instruction,
-                                [&](Sources... sources) { return Operation{}(wave, sources...); });
-}
 
 template <typename Value>
 Value read_scalar(Wave& wave, const Instruction& instruction, unsigned number) {
@@ -210,8 +204,7 @@ auto run_scalar(Wave& wave, const Instruction& instruction,
 
 }  // namespace detail
 
-/// An instruction of the vector unit, by what it does in a lane. The first argument may be the
-/// wave.
+/// An instruction of the vector unit, by what it does in a lane.
 template <typename Operation>
 Definition vector_unit(Operation /*operation*/) {
   using Result = decltype(detail::result_of(&Operation::operator()));

@@ -1,7 +1,9 @@
 #include "options.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -25,17 +27,12 @@ Number number(const std::string& word, std::string_view text, Number least, Numb
   return value;
 }
 
-bool* flag(Options& options, std::string_view name) {
-  if (name == "shuffle") return &options.shuffle;
-  if (name == "late-stores") return &options.late_stores;
-  if (name == "stale-l1") return &options.stale_l1;
-  if (name == "still-counter") return &options.still_counter;
-  if (name == "still-timer") return &options.still_timer;
-  if (name == "approximate") return &options.approximate;
-  if (name == "trace") return &options.trace;
-  if (name == "conflicts") return &options.conflicts;
-  return nullptr;
-}
+const std::map<std::string_view, bool Options::*> flags = {
+    {"shuffle", &Options::shuffle},         {"late-stores", &Options::late_stores},
+    {"stale-l1", &Options::stale_l1},       {"still-counter", &Options::still_counter},
+    {"still-timer", &Options::still_timer}, {"trace", &Options::trace},
+    {"conflicts", &Options::conflicts},
+};
 
 void set_drop(Options& options, const std::string& word, const std::string& value) {
   const std::size_t first = value.find(':');
@@ -48,38 +45,28 @@ void set_drop(Options& options, const std::string& word, const std::string& valu
   options.drop_index = number(word, std::string_view(value).substr(second + 1), -1, 1 << 20);
 }
 
-void set_value(Options& options, const std::string& word, const std::string& name,
-               const std::string& value) {
-  if (name == "target") {
-    for (const std::string_view target : targets) {
-      if (value == target) {
-        options.target = value;
-        return;
-      }
-    }
-    refuse(word, "is no target that is emulated: gfx906, gfx908 or gfx90a");
-  } else if (name == "units") {
-    options.units = number(word, value, 1U, most_units);
-  } else if (name == "seed") {
-    options.seed = number(word, value, std::uint64_t{1}, ~std::uint64_t{0});
-  } else if (name == "drop") {
-    set_drop(options, word, value);
-  } else {
-    refuse(word, "is not known");
-  }
-}
-
 }  // namespace
 
 Options parse_options(std::string_view words) {
   Options options;
   std::istringstream stream{std::string(words)};
   for (std::string word; stream >> word;) {
-    const std::size_t equal = word.find('=');
-    if (equal != std::string::npos) {
-      set_value(options, word, word.substr(0, equal), word.substr(equal + 1));
-    } else if (bool* on = flag(options, word)) {
-      *on = true;
+    const std::size_t equal = std::min(word.find('='), word.size());
+    const std::string name = word.substr(0, equal);
+    const std::string value = word.substr(std::min(equal + 1, word.size()));
+    if (const auto flag = flags.find(word); flag != flags.end()) {
+      options.*flag->second = true;
+    } else if (name == "target") {
+      if (std::ranges::find(targets, value) == targets.end()) {
+        refuse(word, "is no target that is emulated: gfx906, gfx908 or gfx90a");
+      }
+      options.target = value;
+    } else if (name == "units") {
+      options.units = number(word, value, 1U, most_units);
+    } else if (name == "seed") {
+      options.seed = number(word, value, std::uint64_t{1}, ~std::uint64_t{0});
+    } else if (name == "drop") {
+      set_drop(options, word, value);
     } else {
       refuse(word, "is not known");
     }

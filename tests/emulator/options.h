@@ -17,7 +17,6 @@ struct Options {
   bool stale_l1 = false;  // stale-l1: a CU keeps the lines that it has loaded until it invalidates
   bool still_counter = false;  // still-counter: the cycle counter does not advance
   bool still_timer = false;    // still-timer: the constant-rate timer does not
-  bool approximate = false;    // approximate: what hardware rounds freely is off by up to one ulp
   bool trace = false;          // trace: a line on stderr for each launch
   bool conflicts = false;      // conflicts: at the end, what LDS took for each kernel
   // drop=KERNEL:INSTRUCTION:N: the N-th instruction that begins so, in kernels whose symbol

@@ -127,7 +127,7 @@ void Pending::check(Wave& wave, const Instruction& instruction, const Operand& o
       continue;
     }
     writer = 0;
-    wave.report(Mistake::missing_wait, instruction, [&] {
+    wave.report(mistake::missing_wait, instruction, [&] {
       const char* file = !is_vector ? "s" : reg < first_accumulator ? "v" : "a";
       return file + std::to_string(reg % first_accumulator) + " is " +
              (use == destination_use ? "written" : "read") + " before its load has been waited for";

@@ -15,7 +15,7 @@ std::string Wave::place(const Instruction& instruction) const {
   return text.str();
 }
 
-void Wave::count_lds(const Instruction& instruction, LdsUse use, unsigned bytes,
+void Wave::count_lds(const Instruction& instruction, Access use, unsigned bytes,
                      const std::array<Qword, wave_size>& addresses, bool is_second) {
   if (!machine().options.conflicts) {
     return;

@@ -131,13 +131,13 @@ struct Wave {
   void settle_lds_loads(Qword number);
 
   template <typename Sentence>
-  void report(Mistake mistake, const Instruction& instruction, Sentence sentence) {
+  void report(const std::string& mistake, const Instruction& instruction, Sentence sentence) {
     machine().reports.add(mistake, kernel_name(), instruction.text,
                           [&] { return sentence() + place(instruction); });
   }
   /// Counts an access of the active lanes to LDS, where that is asked for. The second one of an
   /// instruction, which is taken for an access by itself, adds cycles and no instruction.
-  void count_lds(const Instruction& instruction, LdsUse use, unsigned bytes,
+  void count_lds(const Instruction& instruction, Access use, unsigned bytes,
                  const std::array<Qword, wave_size>& addresses, bool is_second = false);
   [[noreturn]] void stop(const Instruction& instruction, const std::string& why) const;
 

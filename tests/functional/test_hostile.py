@@ -12,7 +12,6 @@ import random
 import re
 import resource
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -256,25 +255,6 @@ def test_an_interrupt_at_any_moment(name, tmp_path):
         else:
             assert errors in ("", f"{binary.prefix}interrupted while its output was written\n"), said
             assert result == "old" or json.loads(result)["status"] == "passed", said
-
-
-def test_a_reader_of_the_first_line(tmp_path):
-    binary = Binary("launch_latency", tmp_path)
-    done = subprocess.run(
-        ["bash", "-c", '"$0" --json result.json | head -n 1; exit "${PIPESTATUS[0]}"', binary.path],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=LONGEST_S,
-        check=False,
-    )
-    assert len(done.stdout.splitlines()) == 1
-    # It may have printed all before the reader went.
-    if done.returncode == 0:
-        assert os.listdir(tmp_path) == ["result.json"]
-    else:
-        assert done.returncode == 3 and os.listdir(tmp_path) == []
-        assert_one_sentence(done, binary)
 
 
 # --- Memory ----------------------------------------------------------------------------------------

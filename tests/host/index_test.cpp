@@ -1,6 +1,5 @@
 // Each thread of a launch runs once and knows its indices.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "test_support.h"
@@ -103,8 +102,7 @@ TEST(Launch, EachLaneHasItsOwnStack) {
 
 __global__ void record_order(unsigned* next, unsigned* order) { order[(*next)++] = threadIdx.x; }
 
-std::vector<unsigned> order_of_lanes(const char* setting) {
-  const ScopedEnvironment environment("HIPSCOPE_HOST_ORDER", setting);
+std::vector<unsigned> order_of_lanes() {
   DeviceBuffer<unsigned> next(1);
   DeviceBuffer<unsigned> order(200);
   EXPECT_EQ(hipMemset(next.data(), 0, sizeof(unsigned)), hipSuccess);
@@ -112,29 +110,13 @@ std::vector<unsigned> order_of_lanes(const char* setting) {
   return order.to_host();
 }
 
-TEST(Order, FollowsTheEnvironment) {
-  const std::vector<unsigned> ascending = order_of_lanes("ascending");
-  const std::vector<unsigned> descending = order_of_lanes("descending");
-  for (unsigned i = 0; i < 200; ++i) {
-    EXPECT_EQ(ascending[i], i % 100);
-    EXPECT_EQ(descending[i], 99 - i % 100);
-  }
-}
-
-TEST(Order, ShuffledDiffersPerPhaseAndRepeatsPerLaunch) {
-  const std::vector<unsigned> order = order_of_lanes("shuffled");
+TEST(Order, DiffersPerPhaseAndRepeatsPerLaunch) {
+  const std::vector<unsigned> order = order_of_lanes();
   const std::vector<unsigned> first(order.begin(), order.begin() + 100);
   const std::vector<unsigned> second(order.begin() + 100, order.end());
   EXPECT_NE(first, second);
   EXPECT_TRUE(std::ranges::is_permutation(first, second));
-  EXPECT_EQ(order_of_lanes("shuffled"), order);
-}
-
-TEST(Order, UnknownNameFailsTheLaunch) {
-  const ScopedEnvironment environment("HIPSCOPE_HOST_ORDER", "random");
-  unsigned counter = 0;
-  EXPECT_NE(failure_of(add_one, 1, 1, &counter).find("HIPSCOPE_HOST_ORDER is \"random\""),
-            std::string::npos);
+  EXPECT_EQ(order_of_lanes(), order);
 }
 
 }  // namespace

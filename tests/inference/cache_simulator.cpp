@@ -238,8 +238,8 @@ double mean_over_lines(const Cache& cache, double footprint, double all_from,
   return (1 - share_of_more) * share_of_set(lines) + share_of_more * share_of_set(lines + 1);
 }
 
-}  // namespace
-
+// The share of lines that miss in one set of so many ways, after `laps` laps through `lines` lines
+// in the same order, from a set full of other lines.
 double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines, unsigned laps) {
   if (lines == 0 || (replacement == Replacement::lru && lines <= ways)) {
     return 0;
@@ -254,6 +254,8 @@ double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
   }
   return entry->second;
 }
+
+}  // namespace
 
 double miss_share(const Cache& cache, double footprint) {
   return mean_over_lines(cache, footprint, static_cast<double>(most_lines(cache.ways)),

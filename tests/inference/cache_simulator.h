@@ -49,10 +49,6 @@ struct Machine {
   double slices = 0;
 };
 
-/// The share of lines that miss in one set of so many ways, after `laps` laps through `lines` lines
-/// in the same order, from a set full of other lines.
-double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines, unsigned laps);
-
 /// The share of a footprint's lines that miss in a cache.
 double miss_share(const Cache& cache, double footprint);
 

@@ -60,10 +60,6 @@ const std::vector<Disturbance>& all_disturbances();
 Curve measured(const std::vector<double>& xs, const std::function<double(double)>& y,
                const Disturbance& disturbance, Random& random);
 
-/// Slows down neighbours, at most five and at most a twelfth of all, by 1.8. Not the last three
-/// points: there it would be a step.
-Curve with_burst(Curve curve, Random& random);
-
 /// Curves at `xs` in which there is nothing: a non_structure, noise or a wave; any of them
 /// disturbed.
 Curve nothing(const std::vector<double>& xs, Random& random);

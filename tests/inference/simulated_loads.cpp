@@ -32,18 +32,19 @@ void add_spread(LatencyHistogram& histogram, double loads, double latency, doubl
   }
 }
 
-}  // namespace
-
-ModeCurves mode_curves(const std::vector<double>& xs, const Loads& levels,
-                       const Disturbance& disturbance, Random& random) {
+// The loads of each footprint, and how they come about: begin(footprint), then use(level, loads
+// that it serves, how much slower they are), level after level. Returns how many loads a footprint
+// has.
+template <typename Begin, typename Use>
+int draw_loads(const Loads& levels, const Disturbance& disturbance, Random& random, Begin begin,
+               Use use) {
   const auto loads = one_of(random, std::vector<int>{4032, 2016});
   NormalNoise error(1, disturbance.noise);
-  std::vector<LatencyHistogram> histograms;
-  for (std::size_t i = 0; i < xs.size(); ++i) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
     const double drift =
-        1 + disturbance.drift * static_cast<double>(i) / static_cast<double>(xs.size());
+        1 + disturbance.drift * static_cast<double>(i) / static_cast<double>(levels.size());
     const double slower = drift * std::max(0.5, error(random));
-    LatencyHistogram histogram;
+    begin();
     int left = loads;
     double share_left = 1;
     for (const LoadsOfLevel& level : levels[i]) {
@@ -51,13 +52,25 @@ ModeCurves mode_curves(const std::vector<double>& xs, const Loads& levels,
       const int taken = std::binomial_distribution<int>(left, chance)(random);
       left -= taken;
       share_left -= level.share;
-      const double outliers = disturbance.outlier_share * taken;
-      add_spread(histogram, taken - outliers, slower * level.latency, level.deviation);
-      add_spread(histogram, outliers, disturbance.outlier_factor * slower * level.latency,
-                 level.deviation);
+      use(level, taken, slower);
     }
-    histograms.push_back(histogram);
   }
+  return loads;
+}
+
+}  // namespace
+
+ModeCurves mode_curves(const std::vector<double>& xs, const Loads& levels,
+                       const Disturbance& disturbance, Random& random) {
+  std::vector<LatencyHistogram> histograms;
+  draw_loads(
+      levels, disturbance, random, [&] { histograms.emplace_back(); },
+      [&](const LoadsOfLevel& level, int taken, double slower) {
+        const double outliers = disturbance.outlier_share * taken;
+        add_spread(histograms.back(), taken - outliers, slower * level.latency, level.deviation);
+        add_spread(histograms.back(), outliers, disturbance.outlier_factor * slower * level.latency,
+                   level.deviation);
+      });
   ModeCurves curves;
   for (const auto& mode : memory_latency::find_latency_modes(histograms)) {
     curves.emplace_back();
@@ -70,30 +83,21 @@ ModeCurves mode_curves(const std::vector<double>& xs, const Loads& levels,
 
 Curve mean_loads(const std::vector<double>& xs, const Loads& levels, const Disturbance& disturbance,
                  Random& random) {
-  const auto loads = one_of(random, std::vector<int>{4032, 2016});
-  NormalNoise error(1, disturbance.noise);
+  std::vector<double> sums;
+  const int loads = draw_loads(
+      levels, disturbance, random, [&] { sums.push_back(0); },
+      [&](const LoadsOfLevel& level, int taken, double slower) {
+        if (taken > 0) {
+          const int outliers =
+              std::binomial_distribution<int>(taken, disturbance.outlier_share)(random);
+          const double longer = outliers * (disturbance.outlier_factor - 1);
+          NormalNoise spread(1, level.deviation / std::sqrt(taken));
+          sums.back() += slower * level.latency * (taken * spread(random) + longer);
+        }
+      });
   Curve curve;
   for (std::size_t i = 0; i < xs.size(); ++i) {
-    const double drift =
-        1 + disturbance.drift * static_cast<double>(i) / static_cast<double>(xs.size());
-    const double slower = drift * std::max(0.5, error(random));
-    int left = loads;
-    double share_left = 1;
-    double sum = 0;
-    for (const LoadsOfLevel& level : levels[i]) {
-      const double chance = share_left > 0 ? std::clamp(level.share / share_left, 0.0, 1.0) : 0;
-      const int taken = std::binomial_distribution<int>(left, chance)(random);
-      left -= taken;
-      share_left -= level.share;
-      if (taken > 0) {
-        const int outliers =
-            std::binomial_distribution<int>(taken, disturbance.outlier_share)(random);
-        const double longer = outliers * (disturbance.outlier_factor - 1);
-        NormalNoise spread(1, level.deviation / std::sqrt(taken));
-        sum += level.latency * (taken * spread(random) + longer);
-      }
-    }
-    curve.push_back({.x = xs[i], .y = slower * sum / loads});
+    curve.push_back({.x = xs[i], .y = sums[i] / loads});
   }
   return curve;
 }

@@ -1,7 +1,6 @@
-// How a run ends: its status, its sentence on stderr, and what it leaves behind.
-// What changes the process (signals, limits, closed streams) happens in a child.
+// How a run ends: its status, its sentence on stderr, and what it leaves behind. What changes the
+// process (signals, closed streams) happens in a child; tests/functional ends whole binaries.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -38,10 +37,6 @@ class ExitStatusTest : public HarnessTest {
     const Outcome outcome = run(experiment_, {"--json", json_});
     EXPECT_EQ(outcome.status, status);
     EXPECT_EQ(outcome.errors, "probe: " + sentence + "\n");
-    expect_old_json_only();
-  }
-
-  void expect_old_json_only() const {
     EXPECT_EQ(files(), std::vector<std::string>{"result.json"});
     EXPECT_EQ(read_file(json_), "old");
   }
@@ -137,21 +132,6 @@ TEST_F(ExitStatusTest, TooLittleDeviceMemoryIs2) {
   expect_failure(2, "--blocks needs 6 KiB of device memory, more than the 4 KiB that is free");
 }
 
-TEST_F(ExitStatusTest, SigintDuringABodyIs130) {
-  write_file(json_, "old");
-  add_sweep(experiment_, "only", [] { std::raise(SIGINT); });
-  EXPECT_EXIT(run_and_exit({"--json", json_}), ExitedWithCode(130),
-              "^probe: interrupted, nothing was written\n$");
-  expect_old_json_only();
-}
-
-TEST_F(ExitStatusTest, SigtermDuringABodyIs143) {
-  add_sweep(experiment_, "only", [] { std::raise(SIGTERM); });
-  EXPECT_EXIT(run_and_exit({"--json", json_}), ExitedWithCode(143),
-              "^probe: interrupted, nothing was written\n$");
-  EXPECT_TRUE(files().empty());
-}
-
 TEST_F(ExitStatusTest, SignalIsSeenBetweenHostSamplesAndPoints) {
   experiment_.sweep("host", "", [](Sweep& sweep) {
     sweep.point("1", 1).measure_on_host("time", [] { std::raise(SIGINT); });
@@ -175,29 +155,6 @@ TEST_F(ExitStatusTest, SecondSignalEndsAtOnce) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(ExitStatusTest, FullDiskIs3) {
-  add_sweep(experiment_, "only");
-  const std::string full = device("full");
-  if (full.empty()) {
-    GTEST_SKIP() << "no device node can be made here";
-  }
-  const Outcome outcome = run(experiment_, {"--json", full});
-  EXPECT_EQ(outcome.status, 3);
-  EXPECT_EQ(outcome.errors, "probe: cannot write " + full + ": No space left on device\n");
-}
-
-TEST_F(ExitStatusTest, FileOverItsLimitIs3AndLeavesTheOldOne) {
-  write_file(json_, "old");
-  add_sweep(experiment_, "only");
-  const auto run_with_limit = [&] {
-    const rlimit limit = {1024, 1024};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    run_and_exit({"--json", json_});
-  };
-  EXPECT_EXIT(run_with_limit(), ExitedWithCode(3), "^probe: cannot write .*: File too large\n$");
-  expect_old_json_only();
-}
-
 TEST_F(ExitStatusTest, OutputThatCannotBeWrittenIs3) {
   add_sweep(experiment_, "only");
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--json", json_},
@@ -219,20 +176,6 @@ TEST_F(ExitStatusTest, OutputThatCannotBeWrittenIs3) {
     EXPECT_EXIT(run_to_closed(), ExitedWithCode(3), "^probe: cannot write .*standard output\n$")
         << arguments[0];
   }
-  EXPECT_TRUE(files().empty());
-}
-
-TEST_F(ExitStatusTest, ReaderThatHasGoneIs3) {
-  add_sweep(experiment_, "only");
-  const auto run_to_broken_pipe = [&] {
-    int ends[2];
-    if (pipe(ends) == 0) {
-      dup2(ends[1], STDOUT_FILENO);
-      close(ends[0]);
-    }
-    std::exit(status_of(experiment_, {"--json", json_}));
-  };
-  EXPECT_EXIT(run_to_broken_pipe(), ExitedWithCode(3), "cannot write");
   EXPECT_TRUE(files().empty());
 }
 

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "hipscope/describe_device.h"
-#include "opened_devices.h"
 
 namespace hipscope {
 
@@ -99,14 +98,6 @@ int device_count(std::string& why_none) {
   return fake::script().count;
 }
 
-namespace {
-
-unsigned opened = 0;
-
-}  // namespace
-
-unsigned fake::opened_devices() { return opened; }
-
 DeviceDescription describe_device(int index) {
   DeviceDescription description = fake::script().description;
   description.index = index;
@@ -114,7 +105,7 @@ DeviceDescription describe_device(int index) {
 }
 
 std::unique_ptr<Device> open_device(int index) {
-  ++opened;
+  ++fake::script().opened;
   return std::make_unique<FakeDevice>(index);
 }
 

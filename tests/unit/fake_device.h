@@ -30,6 +30,7 @@ struct Script {
   std::vector<Sample> samples = {{.seconds = 1e-3, .shader_mhz = 1000}};
   std::string error;  ///< time() throws it as a DeviceError unless it is empty
 
+  unsigned opened = 0;                  ///< calls of open_device()
   std::vector<unsigned> batches{};      ///< of each call of time()
   std::vector<bool> cold{};             ///< likewise
   std::vector<unsigned> recorded{};     ///< executions in each graph

@@ -1,4 +1,5 @@
-// find_levels on curves that are made: latency over footprint.
+// find_levels on curves that are made: latency over footprint. That curves of nothing have no
+// level, the trial holds (src/5-memory/memory_latency/levels_trial.cpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,13 +91,11 @@ TEST(FindLevels, FindsTwoCachesAndMemory) {
   }
 }
 
-TEST(FindLevels, FindsFiveLevels) {
-  expect_levels(find_levels(curve(sharp(rdna, 700)), smallest_ratio), rdna, 700, 0);
-}
-
-TEST(FindLevels, FindsThemWithFewPoints) {
-  expect_levels(find_levels(curve(sharp(rdna, 700), 0, 1, 2 * gib, 4), smallest_ratio), rdna, 700,
-                0);
+TEST(FindLevels, FindsFiveLevelsEvenWithFewPoints) {
+  for (const int per_octave : {8, 4}) {
+    const auto made = curve(sharp(rdna, 700), 0, 1, 2 * gib, per_octave);
+    expect_levels(find_levels(made, smallest_ratio), rdna, 700, 0);
+  }
 }
 
 TEST(FindLevels, GradualTransitionsAreBracketed) {
@@ -197,32 +196,6 @@ TEST(FindLevels, ALastTransitionThatIsCutOffIsNotMemory) {
   EXPECT_NEAR(levels[1].y, 270, 5);
   ASSERT_TRUE(levels[1].end);
   EXPECT_LT(levels[1].end->last_x, 36 * mib);
-}
-
-TEST(FindLevels, AFlatCurveIsOneLevelWithoutAnEnd) {
-  for (const double noise : {0.0, 0.005, 0.02, 0.03}) {
-    for (unsigned seed = 1; seed <= 50; ++seed) {
-      const auto levels =
-          find_levels(curve([](double) { return 300.0; }, noise, seed), smallest_ratio);
-      ASSERT_EQ(levels.size(), 1U) << noise << " " << seed;
-      EXPECT_FALSE(levels[0].end);
-      EXPECT_NEAR(levels[0].y, 300, 3);
-    }
-  }
-}
-
-TEST(FindLevels, ADriftIsOneLevelWithASpread) {
-  // 8 % per octave
-  const auto drifting = [](double x) { return 300 * std::pow(x / kib, 0.11); };
-  const auto levels = find_levels(curve(drifting), smallest_ratio);
-  ASSERT_EQ(levels.size(), 1U);
-  EXPECT_FALSE(levels[0].end);
-  EXPECT_LT(levels[0].confidence, 0.1);
-}
-
-TEST(FindLevels, ACurveThatOnlyRisesHasNoLevel) {
-  EXPECT_TRUE(find_levels(curve([](double x) { return x; }), smallest_ratio).empty());
-  EXPECT_TRUE(find_levels(curve([](double x) { return std::sqrt(x); }), smallest_ratio).empty());
 }
 
 TEST(FindLevels, AStepTooSmallIsNone) {

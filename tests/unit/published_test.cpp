@@ -58,14 +58,6 @@ TEST(Published, ReadsTheColumnsByName) {
   EXPECT_EQ(figures[0].note, "n");
 }
 
-TEST(Published, ReadsQuotedFields) {
-  const auto figures =
-      parse_published(header + "e,\"DRAM, stride 1 KiB\",g,a,1,,,m,2,u,s,\"the \"\"note\"\"\"\n");
-  ASSERT_EQ(figures.size(), 1U);
-  EXPECT_EQ(figures[0].series, "DRAM, stride 1 KiB");
-  EXPECT_EQ(figures[0].note, "the \"note\"");
-}
-
 TEST(Published, NamesTheLineOfAWrongNumber) {
   const std::string good = "e,s,g,a,1,x,u,m,2.5,u,s,n\n";
   for (const char* bad : {"2.5x", "fast", "", "1,5"}) {
@@ -74,12 +66,6 @@ TEST(Published, NamesTheLineOfAWrongNumber) {
     EXPECT_NE(message.find("line 4"), std::string::npos) << message;
     EXPECT_NE(message.find(std::string("'") + bad + "'"), std::string::npos) << message;
   }
-}
-
-TEST(Published, RefusesMissingColumnsAndShortLines) {
-  EXPECT_NE(failure_of("experiment,series,gpu\n"), "no failure");
-  EXPECT_NE(failure_of(header + "e,s,g\n"), "no failure");
-  EXPECT_NE(failure_of(""), "no failure");
 }
 
 }  // namespace

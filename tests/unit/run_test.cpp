@@ -29,6 +29,20 @@ class RunTest : public HarnessTest {
     return hipscope::run(experiment_, arguments);
   }
 
+  // Runs such a sweep, which passes.
+  void measure(const std::vector<std::string>& arguments = {}, const MeasureOptions& options = {}) {
+    add_measured_sweep(options);
+    EXPECT_EQ(run(arguments).status, 0);
+  }
+
+  // What the device measures: one sample after another, the last one again and again.
+  static void samples_take(const std::vector<double>& seconds) {
+    fake::script().samples.clear();
+    for (const double each : seconds) {
+      fake::script().samples.push_back({.seconds = each, .shader_mhz = 1000, .gated = true});
+    }
+  }
+
   // The JSON of a run with `arguments`.
   Json json_of_run(std::vector<std::string> arguments = {}) {
     arguments.insert(arguments.end(), {"--json", path("result.json")});
@@ -38,7 +52,7 @@ class RunTest : public HarnessTest {
 
   // In how large batches a body of `seconds` is run.
   unsigned batch_of(double seconds, const MeasureOptions& options = {}) {
-    fake::script().samples = {{.seconds = seconds, .shader_mhz = 1000}};
+    samples_take({seconds});
     Experiment experiment("probe", {.question = "", .sources = {}});
     unsigned batch = 0;
     experiment.sweep("only", "", [&](Sweep& sweep) {
@@ -66,10 +80,8 @@ TEST_F(RunTest, ShortBodiesAreBatchedTo200Microseconds) {
 }
 
 TEST_F(RunTest, AFirstExecutionThatWaitedForItsCodeDoesNotDecideOnTheBatch) {
-  fake::script().samples = {{.seconds = 0.005, .shader_mhz = 1000},
-                            {.seconds = 1e-6, .shader_mhz = 1000}};
-  add_measured_sweep();
-  EXPECT_EQ(run().status, 0);
+  samples_take({0.005, 1e-6});
+  measure();
   EXPECT_EQ(measurement_.batch, 64U);
   const std::vector<unsigned>& batches = fake::script().batches;
   ASSERT_GE(batches.size(), 4U);
@@ -79,10 +91,8 @@ TEST_F(RunTest, AFirstExecutionThatWaitedForItsCodeDoesNotDecideOnTheBatch) {
 }
 
 TEST_F(RunTest, ALongWaitForTheCodeIsNoSampleOfAShortBody) {
-  fake::script().samples = {{.seconds = 0.06, .shader_mhz = 1000},
-                            {.seconds = 0x1p-20, .shader_mhz = 1000}};
-  add_measured_sweep();
-  EXPECT_EQ(run({"--min-time", "0.001953125"}).status, 0);
+  samples_take({0.06, 0x1p-20});
+  measure({"--min-time", "0.001953125"});
   EXPECT_EQ(measurement_.batch, 64U);
   EXPECT_EQ(measurement_.seconds().maximum, 0x1p-20);
   EXPECT_EQ(measurement_.samples.size(), 32U) << "the wait does not count towards the time";
@@ -93,16 +103,14 @@ TEST_F(RunTest, TheBatchIsChosenAnewOnlyForABodyMuchShorterThanItSeemed) {
   fake::script().samples = {{.seconds = 20e-6, .shader_mhz = 1000},  // 10 of these are 200 us
                             {.seconds = 10e-6, .shader_mhz = 1000},  // 20: no more than twice
                             {.seconds = 1e-6, .shader_mhz = 1000}};  // too late
-  add_measured_sweep();
-  EXPECT_EQ(run().status, 0);
+  measure();
   EXPECT_EQ(measurement_.batch, 10U);
   EXPECT_EQ(measurement_.samples.size() + 1, fake::script().batches.size());
 }
 
 TEST_F(RunTest, QuickBatchesTo50Microseconds) {
-  fake::script().samples = {{.seconds = 30e-6, .shader_mhz = 1000}};
-  add_measured_sweep();
-  EXPECT_EQ(run({"--quick"}).status, 0);
+  samples_take({30e-6});
+  measure({"--quick"});
   EXPECT_EQ(measurement_.batch, 2U);
 }
 
@@ -135,7 +143,7 @@ TEST_F(RunTest, QuickWarmsUpOnlyOnce) {
 }
 
 TEST_F(RunTest, OnceRunsWhatIsMeasuredOnceAndInfersNothing) {
-  fake::script().samples = {{.seconds = 1e-6, .shader_mhz = 1000}};
+  samples_take({1e-6});
   unsigned on_host = 0;
   bool concluded = false;
   add_measured_sweep({.batch = 7});
@@ -158,12 +166,8 @@ TEST_F(RunTest, OnceRunsWhatIsMeasuredOnceAndInfersNothing) {
 }
 
 TEST_F(RunTest, QuickTakesFewSamplesHoweverNoisy) {
-  fake::script().samples.clear();
-  for (int i = 0; i < 1000; ++i) {
-    fake::script().samples.push_back({.seconds = (1 + i % 7) * 1e-5, .shader_mhz = 1000});
-  }
-  add_measured_sweep();
-  EXPECT_EQ(run({"--quick"}).status, 0);
+  samples_take({3e-5, 1e-5, 2e-5, 3e-5, 4e-5, 5e-5, 6e-5, 7e-5, 1e-5});
+  measure({"--quick"});
   EXPECT_EQ(measurement_.samples.size(), 5U);
   EXPECT_EQ(measurement_.stop, StopReason::sample_limit);
 }
@@ -180,10 +184,8 @@ TEST_F(RunTest, ColdBodiesAreNotBatched) {
 }
 
 TEST_F(RunTest, FirstExecutionOfAShortBodyIsNoSample) {
-  fake::script().samples = {{.seconds = 0.04, .shader_mhz = 1000},
-                            {.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true}};
-  add_measured_sweep();
-  EXPECT_EQ(run().status, 0);
+  samples_take({0.04, 0x1p-6});
+  measure();
   ASSERT_EQ(measurement_.samples.size(), 5U);
   EXPECT_EQ(measurement_.seconds().maximum, 0x1p-6);
   EXPECT_EQ(executions_, 6U);
@@ -192,10 +194,8 @@ TEST_F(RunTest, FirstExecutionOfAShortBodyIsNoSample) {
 }
 
 TEST_F(RunTest, FirstExecutionOfALongBodyIsASample) {
-  fake::script().samples = {{.seconds = 0.06, .shader_mhz = 1000},
-                            {.seconds = 0x1p-6, .shader_mhz = 1000}};
-  add_measured_sweep();
-  EXPECT_EQ(run().status, 0);
+  samples_take({0.06, 0x1p-6});
+  measure();
   ASSERT_EQ(measurement_.samples.size(), 5U);
   EXPECT_EQ(measurement_.samples[0].seconds, 0.06);
   EXPECT_EQ(measurement_.samples[1].seconds, 0x1p-6);
@@ -203,17 +203,14 @@ TEST_F(RunTest, FirstExecutionOfALongBodyIsASample) {
 }
 
 TEST_F(RunTest, FirstExecutionIsNoSampleOfABatch) {
-  fake::script().samples = {{.seconds = 0.06, .shader_mhz = 1000},
-                            {.seconds = 0x1p-6, .shader_mhz = 1000}};
-  add_measured_sweep({.batch = 2});
-  EXPECT_EQ(run().status, 0);
+  samples_take({0.06, 0x1p-6});
+  measure({}, {.batch = 2});
   EXPECT_EQ(measurement_.seconds().maximum, 0x1p-6);
 }
 
 TEST_F(RunTest, WholeBatchCountsTowardsTheMinimumTime) {
-  fake::script().samples = {{.seconds = 0x1p-16, .shader_mhz = 1000}};
-  add_measured_sweep({.batch = 16});
-  EXPECT_EQ(run({"--min-time", "0.0078125"}).status, 0);
+  samples_take({0x1p-16});
+  measure({"--min-time", "0.0078125"}, {.batch = 16});
   EXPECT_EQ(measurement_.samples.size(), 32U);
 }
 
@@ -430,21 +427,6 @@ TEST_F(RunTest, SaysWhenASampleWasNotGated) {
   EXPECT_EQ(method(false), "device events, not gated");
 }
 
-TEST_F(RunTest, HostMeasurementsTimeTheBodyAlone) {
-  unsigned bodies = 0;
-  unsigned afters = 0;
-  experiment_.sweep("only", "", [&](Sweep& sweep) {
-    measurement_ = sweep.point("1", 1).measure_on_host(
-        "enqueue", [&] { ++bodies; }, [&] { ++afters; });
-  });
-  fake::script().is_hardware = false;
-  EXPECT_EQ(run().status, 0);
-  EXPECT_EQ(measurement_.name, "enqueue");
-  EXPECT_EQ(measurement_.method, "host clock");
-  EXPECT_EQ(bodies, measurement_.samples.size() + 1);
-  EXPECT_EQ(afters, bodies);
-}
-
 TEST_F(RunTest, AHostSampleIsTheMeanOfItsBatch) {
   constexpr unsigned batch = 8;
   constexpr std::chrono::milliseconds pause(1);
@@ -460,6 +442,8 @@ TEST_F(RunTest, AHostSampleIsTheMeanOfItsBatch) {
         [&] { ++afters; }, batch);
   });
   EXPECT_EQ(run({"--quick"}).status, 0);
+  EXPECT_EQ(measurement_.name, "call");
+  EXPECT_EQ(measurement_.method, "host clock");
   EXPECT_EQ(measurement_.batch, batch);
   EXPECT_EQ(bodies, batch * afters);
   EXPECT_EQ(afters, measurement_.samples.size() + 1);
@@ -506,9 +490,7 @@ TEST_F(RunTest, PointsShowTheirPublishedCounterpart) {
 
 TEST_F(RunTest, BodiesAreSampledInTurnUntilEachHasEnough) {
   // The first executions, then rounds: the second body's third sample is out of the way.
-  fake::script().samples.assign(6, {.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true});
-  fake::script().samples.push_back({.seconds = 0x1p-5, .shader_mhz = 1000, .gated = true});
-  fake::script().samples.push_back({.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true});
+  samples_take({0x1p-6, 0x1p-6, 0x1p-6, 0x1p-6, 0x1p-6, 0x1p-6, 0x1p-5, 0x1p-6});
   std::string order;
   std::vector<Measurement> measurements;
   experiment_.sweep("only", "", [&](Sweep& sweep) {
@@ -530,10 +512,8 @@ TEST_F(RunTest, BodiesAreSampledInTurnUntilEachHasEnough) {
 }
 
 TEST_F(RunTest, AGraphIsRecordedOnceAndEachSampleReplaysIt) {
-  fake::script().samples = {{.seconds = 1e-5, .shader_mhz = 1000},
-                            {.seconds = 1e-3, .shader_mhz = 1000, .gated = true}};
-  add_measured_sweep({.graph = true});
-  EXPECT_EQ(run().status, 0);
+  samples_take({1e-5, 1e-3});
+  measure({}, {.graph = true});
   EXPECT_EQ(fake::script().recorded, std::vector<unsigned>{100});
   EXPECT_EQ(measurement_.batch, 100U);
   EXPECT_EQ(measurement_.seconds().median, 1e-3 / 100);
@@ -542,7 +522,7 @@ TEST_F(RunTest, AGraphIsRecordedOnceAndEachSampleReplaysIt) {
 }
 
 TEST_F(RunTest, BodiesAreComparedInAStreamInAGraphAndCold) {
-  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true}};
+  samples_take({0x1p-6});
   std::vector<Terms> terms;
   std::size_t graphs = 0;
   experiment_.sweep("only", "", [&](Sweep& sweep) {
@@ -569,10 +549,7 @@ TEST_F(RunTest, BodiesAreComparedInAStreamInAGraphAndCold) {
 
 TEST_F(RunTest, TheFastestBodyIsFoundAndItsSamplesAreNotKept) {
   // The first executions; a first replay and a sample of each; then the faster one alone.
-  for (const double seconds : {0.01, 0.01, 0.01, 0.01, 0.01, 0.004}) {
-    fake::script().samples.push_back({.seconds = seconds, .shader_mhz = 1000, .gated = true});
-  }
-  fake::script().samples.erase(fake::script().samples.begin());
+  samples_take({0.01, 0.01, 0.01, 0.01, 0.01, 0.004});
   std::string order;
   std::size_t fastest = 0;
   experiment_.sweep("only", "", [&](Sweep& sweep) {
@@ -588,7 +565,7 @@ TEST_F(RunTest, TheFastestBodyIsFoundAndItsSamplesAreNotKept) {
 }
 
 TEST_F(RunTest, ColdFlushesBeforeEverySampleAndIsTold) {
-  fake::script().samples = {{.seconds = 30e-6, .shader_mhz = 1000, .gated = true}};
+  samples_take({30e-6});
   add_measured_sweep();
   fake::forget_calls();
   const Json json = json_of_run({"--cold"});
@@ -603,13 +580,6 @@ TEST_F(RunTest, NoiseIsGivenInPercent) {
   add_measured_sweep();
   EXPECT_EQ(json_of_run()["options"]["noise"], 0.005);
   EXPECT_EQ(json_of_run({"--noise", "25"})["options"]["noise"], 0.25);
-}
-
-TEST_F(RunTest, DeviceIsTheOneAskedFor) {
-  fake::script().count = 3;
-  add_measured_sweep();
-  EXPECT_EQ(json_of_run()["device"]["index"], 0);
-  EXPECT_EQ(json_of_run({"--device", "2"})["device"]["index"], 2);
 }
 
 TEST_F(RunTest, SweepWithoutAPointShowsItsNotesOnly) {

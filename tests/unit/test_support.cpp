@@ -1,9 +1,6 @@
 #include "test_support.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -53,18 +50,6 @@ std::vector<std::string> HarnessTest::files() const {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::string HarnessTest::device(const std::string& name) const {
-  const std::string original = "/dev/" + name;
-  if (access("/dev", W_OK) != 0) {
-    return original;
-  }
-  struct stat status = {};
-  const std::string node = path(name);
-  const bool made = stat(original.c_str(), &status) == 0 && S_ISCHR(status.st_mode) &&
-                    mknod(node.c_str(), status.st_mode, status.st_rdev) == 0;
-  return made && std::ofstream(node).is_open() ? node : "";
 }
 
 void add_sweep(Experiment& experiment, const std::string& name, const std::function<void()>& body) {

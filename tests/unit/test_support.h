@@ -42,11 +42,6 @@ class HarnessTest : public ::testing::Test {
   /// The names of what lies in the test's folder, sorted.
   [[nodiscard]] std::vector<std::string> files() const;
 
-  /// The path of a device that behaves like /dev/null or /dev/full (`name`), to write results to.
-  /// Whoever may write to /dev gets a device node in the test's folder: a harness that took a
-  /// device for a file would replace the machine's own. Empty where no node can be made.
-  [[nodiscard]] std::string device(const std::string& name) const;
-
  private:
   std::filesystem::path folder_;
 };

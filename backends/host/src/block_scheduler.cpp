@@ -1,9 +1,7 @@
 #include "block_scheduler.h"
 
-#include <cstdlib>
 #include <exception>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "local_data_share.h"
@@ -30,19 +28,8 @@ class LaunchAbandoned {};
 
 }  // namespace
 
-LaneOrder lane_order_from_environment() {
-  const char* const value = std::getenv("HIPSCOPE_HOST_ORDER");
-  const std::string_view name = value == nullptr ? "shuffled" : value;
-  if (name == "shuffled") return LaneOrder::kShuffled;
-  if (name == "ascending") return LaneOrder::kAscending;
-  if (name == "descending") return LaneOrder::kDescending;
-  throw std::invalid_argument(
-      text("HIPSCOPE_HOST_ORDER is \"", name, "\"; it must be ascending, descending or shuffled"));
-}
-
 std::optional<std::string> BlockScheduler::run(const LaunchShape& shape,
                                                const std::function<void()>& lane_body) {
-  order_ = lane_order_from_environment();
   random_.seed(kOrderSeed);
   lane_count_ = shape.block.x * shape.block.y * shape.block.z;
   first_lane_ = 0;
@@ -119,8 +106,7 @@ void BlockScheduler::run_together(LocalDataShare& lds) {
 
 void BlockScheduler::run_turn(Resident& block) {
   constexpr unsigned kMostPhases = 16;
-  unsigned phases =
-      order_ == LaneOrder::kShuffled ? 1 + static_cast<unsigned>(random_() % kMostPhases) : 1;
+  unsigned phases = 1 + static_cast<unsigned>(random_() % kMostPhases);
   enter(block);
   while (!block.has_ended && phases > 0) {
     block.has_ended = !run_phase_and_resolve() && !failure_;
@@ -188,16 +174,11 @@ void BlockScheduler::reset_lanes() {
   }
 }
 
-// Lets each runnable lane run until it waits or exits. The shuffled order starts at another lane
-// and goes another way in each phase, so that a kernel that lacks a barrier does not pass by the
-// luck of one order.
+// Lets each runnable lane run until it waits or exits: from another lane on and another way in each
+// phase, so that a kernel that lacks a barrier does not pass by the luck of one order.
 void BlockScheduler::run_phase() {
-  unsigned start = 0;
-  bool ascending = order_ != LaneOrder::kDescending;
-  if (order_ == LaneOrder::kShuffled) {
-    start = static_cast<unsigned>(random_() % lane_count_);
-    ascending = random_() % 2 == 0;
-  }
+  const auto start = static_cast<unsigned>(random_() % lane_count_);
+  const bool ascending = random_() % 2 == 0;
   for (unsigned step = 0; step < lane_count_ && !failure_; ++step) {
     const unsigned position = (start + step) % lane_count_;
     Lane& lane = lane_of_block(ascending ? position : lane_count_ - 1 - position);

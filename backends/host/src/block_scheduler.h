@@ -18,13 +18,6 @@ namespace hip_host {
 
 class LocalDataShare;
 
-/// In which order the lanes of a block run from one barrier or wave operation to the next.
-enum class LaneOrder { kAscending, kDescending, kShuffled };
-
-/// Returns the order that environment variable HIPSCOPE_HOST_ORDER names (ascending, descending or
-/// shuffled); shuffled if it is not set. Throws std::invalid_argument for another name.
-LaneOrder lane_order_from_environment();
-
 struct LaunchShape {
   dim3 grid;
   dim3 block;
@@ -116,7 +109,6 @@ class BlockScheduler {
   unsigned lanes_that_gave_way_ = 0;
   GridBarrier grid_barrier_{};
   unsigned lanes_at_wave_operations_ = 0;
-  LaneOrder order_ = LaneOrder::kShuffled;
   std::minstd_rand random_;
   std::vector<Lane*> active_;
   std::optional<std::string> failure_;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "context.h"
 #include "hip/host/lanes.h"
@@ -117,6 +118,18 @@ int device_count() {
 int current_device = 0;
 
 }  // namespace
+
+int wave_size_from_environment() {
+  const char* const text = std::getenv("HIPSCOPE_HOST_WAVE_SIZE");
+  if (text == nullptr || std::string_view(text) == "32") {
+    return 32;
+  }
+  if (std::string_view(text) == "64") {
+    return 64;
+  }
+  std::fprintf(stderr, "HIPSCOPE_HOST_WAVE_SIZE is '%s'; it must be 32 or 64\n", text);
+  std::exit(2);
+}
 
 bool is_device(int device) { return device >= 0 && device < device_count(); }
 

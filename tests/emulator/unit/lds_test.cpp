@@ -22,11 +22,9 @@ TEST(Lds, LoadsBringWhatStoresLeft) {
       "ds_read2st64_b32 v[4:5], v0 offset0:0 offset1:2\n",
       {.lds = 4096});
   Wave& wave = kernel.wave();
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    wave.vector[0][lane] = 8 * lane;
-    wave.vector[6][lane] = 0x01020304 + lane;
-    wave.vector[7][lane] = 0xA0B0C0D0 + lane;
-  }
+  set_lanes(wave.vector[0], [](unsigned lane) { return 8 * lane; });
+  set_lanes(wave.vector[6], [](unsigned lane) { return 0x01020304 + lane; });
+  set_lanes(wave.vector[7], [](unsigned lane) { return 0xA0B0C0D0 + lane; });
   for (int line = 0; line < 3; ++line) {
     kernel.execute(line);
   }
@@ -54,10 +52,8 @@ TEST(Lds, LanesExchangeValues) {
       "ds_swizzle_b32 v2, v0 offset:swizzle(QUAD_PERM, 1, 0, 3, 2)\n"
       "ds_swizzle_b32 v2, v0 offset:swizzle(SWAP, 16)\n");
   Wave& wave = kernel.wave();
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    wave.vector[0][lane] = 1000 + lane;
-    wave.vector[1][lane] = 4 * ((lane + 3) % wave_size);
-  }
+  set_lanes(wave.vector[0], [](unsigned lane) { return 1000 + lane; });
+  set_lanes(wave.vector[1], [](unsigned lane) { return 4 * ((lane + 3) % wave_size); });
   kernel.execute(0);
   EXPECT_EQ(wave.vector[2][10], 1013U);
   kernel.execute(1);
@@ -96,7 +92,7 @@ TEST(Lds, AtomicsOfAllLanesCount) {
   EXPECT_EQ(wave.vector[3][0], 384U);
   EXPECT_EQ(wave.vector[3][1], 3U);
   EXPECT_EQ(wave.vector[4][7], 3U);
-  EXPECT_EQ(kernel.reports(Mistake::lds_race), 0U);
+  EXPECT_EQ(kernel.reports(mistake::lds_race), 0U);
 }
 
 TEST(Lds, AtomicsOfTwoDwordsAndFloats) {
@@ -156,7 +152,7 @@ TEST(LdsCycles, OfLoadsAreThoseMeasured) {
       for (unsigned lane = 0; lane < wave_size; ++lane) {
         addresses[lane] = stride * lane;
       }
-      EXPECT_EQ(lds_cycles(LdsUse::load, bytes, addresses, all_lanes) - lds_groups(bytes), expected)
+      EXPECT_EQ(lds_cycles(Access::load, bytes, addresses, all_lanes) - lds_groups(bytes), expected)
           << bytes << " bytes, " << stride << " apart";
     }
   }
@@ -164,16 +160,16 @@ TEST(LdsCycles, OfLoadsAreThoseMeasured) {
 
 TEST(LdsCycles, OfLanesServedTogetherByOneDwordOfABank) {
   std::array<Qword, wave_size> addresses = {};
-  EXPECT_EQ(lds_cycles(LdsUse::load, 4, addresses, all_lanes), 2U);  // all of them one dword
+  EXPECT_EQ(lds_cycles(Access::load, 4, addresses, all_lanes), 2U);  // all of them one dword
   addresses[20] = 128;                                               // the bank of 0
-  EXPECT_EQ(lds_cycles(LdsUse::load, 16, addresses, 1U | 1U << 20), 9U);
-  EXPECT_EQ(lds_cycles(LdsUse::store, 16, addresses, 1U | 1U << 20), 8U);
-  EXPECT_EQ(lds_cycles(LdsUse::load, 8, addresses, 1U | 1U << 20), 4U);
+  EXPECT_EQ(lds_cycles(Access::load, 16, addresses, 1U | 1U << 20), 9U);
+  EXPECT_EQ(lds_cycles(Access::store, 16, addresses, 1U | 1U << 20), 8U);
+  EXPECT_EQ(lds_cycles(Access::load, 8, addresses, 1U | 1U << 20), 4U);
   addresses[7] = 128;
-  EXPECT_EQ(lds_cycles(LdsUse::load, 16, addresses, 1U | 1U << 7), 8U);
-  EXPECT_EQ(lds_cycles(LdsUse::store, 16, addresses, 1U | 1U << 7), 9U);
-  EXPECT_EQ(lds_cycles(LdsUse::store, 8, addresses, 1U | 1U << 7), 5U);
-  EXPECT_EQ(lds_cycles(LdsUse::load, 1, addresses, 1U | 1U << 7 | 1U << 20), 3U);
+  EXPECT_EQ(lds_cycles(Access::load, 16, addresses, 1U | 1U << 7), 8U);
+  EXPECT_EQ(lds_cycles(Access::store, 16, addresses, 1U | 1U << 7), 9U);
+  EXPECT_EQ(lds_cycles(Access::store, 8, addresses, 1U | 1U << 7), 5U);
+  EXPECT_EQ(lds_cycles(Access::load, 1, addresses, 1U | 1U << 7 | 1U << 20), 3U);
 }
 
 TEST(LdsCycles, AreCountedByKernelAndInstruction) {
@@ -204,48 +200,40 @@ TEST(LdsCycles, AreCountedByKernelAndInstruction) {
   }
 }
 
-// Each wave stores where its first source says, then loads from where the other wave has stored.
-const std::string exchange_begin =
-    "v_mov_b32 v1, v0\n"
-    "ds_write_b32 v0, v1\n";
-const std::string exchange_end =
-    "v_xor_b32 v2, 0x100, v0\n"
-    "ds_read_b32 v3, v2\n"
-    "s_waitcnt lgkmcnt(0)\n"
-    "v_mov_b32 v4, v3\n"
-    "s_endpgm\n";
-
-void set_addresses(TestKernel& kernel) {
-  for (unsigned index = 0; index < 2; ++index) {
-    for (unsigned lane = 0; lane < wave_size; ++lane) {
-      kernel.wave(index).vector[0][lane] = 256 * index + 4 * lane;
+// Each of two waves stores in its half of LDS and loads from the other's, with some lines between.
+struct Exchange : TestKernel {
+  explicit Exchange(const std::string& between)
+      : TestKernel(
+            "v_mov_b32 v1, v0\n"
+            "ds_write_b32 v0, v1\n" +
+                between +
+                "v_xor_b32 v2, 0x100, v0\n"
+                "ds_read_b32 v3, v2\n"
+                "s_waitcnt lgkmcnt(0)\n"
+                "v_mov_b32 v4, v3\n"
+                "s_endpgm\n",
+            {.waves = 2, .lds = 512}) {
+    for (unsigned index = 0; index < 2; ++index) {
+      set_lanes(wave(index).vector[0], [=](unsigned lane) { return 256 * index + 4 * lane; });
     }
+    run();
   }
-}
+};
 
 TEST(Reports, LdsRaceWithoutBarrier) {
-  TestKernel kernel(exchange_begin + "s_waitcnt lgkmcnt(0)\n" + exchange_end,
-                    {.waves = 2, .lds = 512});
-  set_addresses(kernel);
-  kernel.run();
-  EXPECT_EQ(kernel.reports(Mistake::lds_race), 2U);  // the store after the load, and the load
+  Exchange kernel("s_waitcnt lgkmcnt(0)\n");
+  EXPECT_EQ(kernel.reports(mistake::lds_race), 2U);  // the store after the load, and the load
 }
 
 TEST(Reports, NoLdsRaceWithBarrier) {
-  TestKernel kernel(exchange_begin + "s_waitcnt lgkmcnt(0)\ns_barrier\n" + exchange_end,
-                    {.waves = 2, .lds = 512});
-  set_addresses(kernel);
-  kernel.run();
+  Exchange kernel("s_waitcnt lgkmcnt(0)\ns_barrier\n");
   EXPECT_EQ(kernel.reports(), 0U);
   EXPECT_EQ(kernel.wave(0).vector[4][3], 256U + 12);
   EXPECT_EQ(kernel.wave(1).vector[4][3], 12U);
 }
 
 TEST(Reports, StoreInFlightAtTheBarrier) {
-  TestKernel kernel(exchange_begin + "s_barrier\n" + exchange_end, {.waves = 2, .lds = 512});
-  set_addresses(kernel);
-  kernel.run();
-  EXPECT_EQ(kernel.reports(Mistake::lds_before_barrier), 1U);
+  EXPECT_EQ(Exchange("s_barrier\n").reports(mistake::lds_before_barrier), 1U);
 }
 
 TEST(Reports, StoresOfOneValueToOnePlaceAreNoRace) {
@@ -261,7 +249,7 @@ TEST(Reports, StoresOfOneValueToOnePlaceAreNoRace) {
       kernel.wave(index).scalars[4] = is_same ? 5 : index;
     }
     kernel.run();
-    EXPECT_EQ(kernel.reports(Mistake::lds_race), is_same ? 0U : 1U);
+    EXPECT_EQ(kernel.reports(mistake::lds_race), is_same ? 0U : 1U);
   }
 }
 
@@ -272,7 +260,7 @@ TEST(Reports, LanesThatStoreDifferentValuesToOnePlace) {
     kernel.wave().vector[1].fill(3);
     kernel.wave().vector[1][9] = is_same ? 3 : 4;
     kernel.execute(0);
-    EXPECT_EQ(kernel.reports(Mistake::lanes_collide), is_same ? 0U : 1U);
+    EXPECT_EQ(kernel.reports(mistake::lanes_collide), is_same ? 0U : 1U);
     EXPECT_EQ(kernel.reports(), is_same ? 0U : 1U);
   }
 }
@@ -284,11 +272,11 @@ TEST(Reports, LdsOutOfBoundsAndMisaligned) {
   EXPECT_EQ(kernel.reports(), 0U);
   kernel.wave().vector[0][5] = 8;
   kernel.execute(0);
-  EXPECT_EQ(kernel.reports(Mistake::lds_out_of_bounds), 1U);
-  EXPECT_EQ(kernel.reports(Mistake::lds_misaligned), 0U);
+  EXPECT_EQ(kernel.reports(mistake::lds_out_of_bounds), 1U);
+  EXPECT_EQ(kernel.reports(mistake::lds_misaligned), 0U);
   kernel.wave().vector[0].fill(-4U);
   kernel.execute(0);
-  EXPECT_EQ(kernel.reports(Mistake::lds_misaligned), 1U);
+  EXPECT_EQ(kernel.reports(mistake::lds_misaligned), 1U);
 }
 
 }  // namespace

@@ -21,10 +21,9 @@ Qword allow(Machine& machine, Buffer<count>& buffer) {
 
 // Four bytes each lane further on, from an address.
 void set_addresses(Wave& wave, unsigned reg, Qword address) {
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    wave.vector[reg][lane] = low_half(address + Qword{4} * lane);
-    wave.vector[reg + 1][lane] = high_half(address + Qword{4} * lane);
-  }
+  set_lanes(wave.vector[reg], [&](unsigned lane) { return low_half(address + Qword{4} * lane); });
+  set_lanes(wave.vector[reg + 1],
+            [&](unsigned lane) { return high_half(address + Qword{4} * lane); });
 }
 
 // Dwords 4 and on, each lane's at LDS address 512 + 16 + 4 * lane, after the wait and not before.
@@ -44,10 +43,9 @@ TEST(Memory, LoadsToLdsArriveWhenTheyAreWaitedFor) {
     set_addresses(wave, 0, address);
     wave.set_pair(4, address);
     wave.scalars[scalar::m0] = 512;
-    for (unsigned lane = 0; lane < wave_size; ++lane) {
-      wave.vector[2][lane] = 4 * lane;
-      wave.vector[3][lane] = 512 + 16 + 4 * ((lane + 1) % wave_size);
-    }
+    set_lanes(wave.vector[2], [](unsigned lane) { return 4 * lane; });
+    set_lanes(wave.vector[3],
+              [](unsigned lane) { return 512 + 16 + 4 * ((lane + 1) % wave_size); });
     wave.set_pair(scalar::exec, ~Qword{1} << 1);  // all but lanes 0 and 1
     kernel.execute(0);
     kernel.execute(1);
@@ -104,7 +102,7 @@ TEST(Memory, LoadsAndStoresOfAllWidths) {
   set_addresses(wave, 0, address + 16);
   kernel.execute(8);
   EXPECT_EQ(wave.vector[2][0], 77U);
-  EXPECT_EQ(kernel.reports(Mistake::out_of_bounds), 0U);
+  EXPECT_EQ(kernel.reports(mistake::out_of_bounds), 0U);
 }
 
 TEST(Memory, ScalarLoads) {
@@ -192,7 +190,7 @@ TEST(Memory, FlatAddressesReachLdsAndGlobalOnesDoNot) {
   EXPECT_EQ(wave.vector[3][0], 77U);
   EXPECT_EQ(kernel.reports(), 0U);
   kernel.execute(2);
-  EXPECT_EQ(kernel.reports(Mistake::out_of_bounds), 1U);
+  EXPECT_EQ(kernel.reports(mistake::out_of_bounds), 1U);
 }
 
 TEST(Memory, ScratchIsALanesOwn) {
@@ -204,9 +202,7 @@ TEST(Memory, ScratchIsALanesOwn) {
   Wave& wave = kernel.wave();
   wave.set_pair(0, joined(0x10000, 0x80000000));
   wave.scalars[4] = 4;
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    wave.vector[0][lane] = lane;
-  }
+  set_lanes(wave.vector[0], [](unsigned lane) { return lane; });
   kernel.execute(0);
   kernel.execute(1);
   EXPECT_EQ(wave.vector[1][33], 33U);
@@ -215,7 +211,7 @@ TEST(Memory, ScratchIsALanesOwn) {
   EXPECT_EQ(kernel.reports(), 0U);
   wave.vector[2][6] = 25;
   kernel.execute(2);
-  EXPECT_EQ(kernel.reports(Mistake::scratch_out_of_bounds), 1U);
+  EXPECT_EQ(kernel.reports(mistake::scratch_out_of_bounds), 1U);
 }
 
 TEST(Reports, LoadsAndStoresOutOfBounds) {
@@ -230,12 +226,12 @@ TEST(Reports, LoadsAndStoresOutOfBounds) {
     kernel.execute(line);
   }
   kernel.machine().memory.settle_all();
-  EXPECT_EQ(kernel.reports(Mistake::out_of_bounds), 0U);
+  EXPECT_EQ(kernel.reports(mistake::out_of_bounds), 0U);
   set_addresses(kernel.wave(), 0, address + 4);
   for (int line = 0; line < 3; ++line) {
     kernel.execute(line);
   }
-  EXPECT_EQ(kernel.reports(Mistake::out_of_bounds), 3U);
+  EXPECT_EQ(kernel.reports(mistake::out_of_bounds), 3U);
 }
 
 TEST(Reports, LanesThatStoreDifferentValuesToOneAddress) {
@@ -247,7 +243,7 @@ TEST(Reports, LanesThatStoreDifferentValuesToOneAddress) {
   EXPECT_EQ(kernel.reports(), 0U);
   kernel.wave().vector[0][9] = kernel.wave().vector[0][8];
   kernel.execute(0);
-  EXPECT_EQ(kernel.reports(Mistake::lanes_collide), 1U);
+  EXPECT_EQ(kernel.reports(mistake::lanes_collide), 1U);
 }
 
 // Wave 0 stores what wave 1, of the same block, loads.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -32,14 +33,6 @@ std::vector<std::uint8_t> assembled(const std::string& assembly, const std::stri
   }
   return bytes;
 }
-
-Options options_for(const CodeObject& object, const std::string& words) {
-  Options options = parse_options(words);
-  options.target = object.target;
-  return options;
-}
-
-std::string target_of(const std::string& words) { return parse_options(words).target; }
 
 }  // namespace
 
@@ -79,16 +72,13 @@ void TestKernel::execute(int line, unsigned index) {
   step(wave(index));
 }
 
+std::size_t TestKernel::reports(const std::string& mistake) {
+  const std::vector<Report> all = machine_.reports.all();
+  return static_cast<std::size_t>(std::ranges::count(all, mistake, &Report::mistake));
+}
+
 void TestKernel::run() {
-  const auto all_ended = [&] {
-    for (const auto& wave : block_.waves) {
-      if (!wave->has_ended) {
-        return false;
-      }
-    }
-    return true;
-  };
-  while (!all_ended()) {
+  while (!std::ranges::all_of(block_.waves, [](const auto& wave) { return wave->has_ended; })) {
     for (auto& wave : block_.waves) {
       while (!wave->has_ended && !wave->is_at_barrier) {
         step(*wave);
@@ -101,8 +91,8 @@ void TestKernel::run() {
 Reports launch(const std::string& assembly, unsigned blocks, unsigned waves,
                const std::vector<Qword>& arguments, const std::string& options,
                const std::function<void(Machine&)>& set_up) {
-  const CodeObject object = assemble(assembly, target_of(options));
-  Machine machine(options_for(object, options));
+  Machine machine(parse_options(options));
+  const CodeObject object = assemble(assembly, machine.options.target);
   if (set_up) {
     set_up(machine);
   }

@@ -34,7 +34,7 @@ class TestKernel {
   void run();
   /// Of all kinds of mistakes.
   std::size_t reports() { return machine_.reports.all().size(); }
-  std::size_t reports(Mistake mistake) { return machine_.reports.count(mistake); }
+  std::size_t reports(const std::string& mistake);
 
  private:
   Machine machine_;
@@ -42,6 +42,14 @@ class TestKernel {
   Launch launch_;
   Block block_;
 };
+
+/// Sets a register to `value` of each lane's number.
+template <typename Value>
+void set_lanes(VectorRegister& lanes, Value value) {
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    lanes[lane] = static_cast<Dword>(value(lane));
+  }
+}
 
 /// A launch of a kernel in assembly, as a program makes one, of `waves` waves for each of the
 /// blocks. Returns the reports.

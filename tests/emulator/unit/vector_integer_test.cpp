@@ -231,9 +231,7 @@ TEST(VectorInteger, LanesAreReadCountedAndChosen) {
       "v_mbcnt_hi_u32_b32 v1, -1, v1\n"
       "v_cndmask_b32_e32 v2, v0, v1, vcc\n");
   Wave& wave = kernel.wave();
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    wave.vector[0][lane] = 100 + lane;
-  }
+  set_lanes(wave.vector[0], [](unsigned lane) { return 100 + lane; });
   wave.set_pair(scalar::exec, 0b110000);
   kernel.execute(0);
   EXPECT_EQ(wave.scalars[4], 104U);
@@ -257,9 +255,7 @@ TEST(VectorInteger, LanesAreReadCountedAndChosen) {
 void check_crossing(const std::string& pattern, const std::function<int(int)>& source) {
   TestKernel kernel("v_mov_b32_dpp v1, v0 " + pattern + " row_mask:0xf bank_mask:0xf\n");
   Wave& wave = kernel.wave();
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    wave.vector[0][lane] = lane;
-  }
+  set_lanes(wave.vector[0], [](unsigned lane) { return lane; });
   constexpr Dword before = 777;
   wave.vector[1].fill(before);
   kernel.execute(0);

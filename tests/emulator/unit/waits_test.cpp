@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "parse_operand.h"
+#include "disassembly.h"
 #include "test_kernel.h"
 
 namespace emulator {
@@ -23,8 +23,8 @@ struct Waits : testing::Test {
     kernel.wave().vector[8].fill(0);
     kernel.wave().set_pair(0, address);
     kernel.run();
-    EXPECT_EQ(kernel.reports(), kernel.reports(Mistake::missing_wait));
-    return kernel.reports(Mistake::missing_wait);
+    EXPECT_EQ(kernel.reports(), kernel.reports(mistake::missing_wait));
+    return kernel.reports(mistake::missing_wait);
   }
 };
 
@@ -76,8 +76,8 @@ TEST_F(Waits, FlatLoadsCountInBoth) {
 std::size_t hazards(const std::string& assembly) {
   TestKernel kernel(assembly + "s_endpgm\n");
   kernel.run();
-  EXPECT_EQ(kernel.reports(), kernel.reports(Mistake::hazard));
-  return kernel.reports(Mistake::hazard);
+  EXPECT_EQ(kernel.reports(), kernel.reports(mistake::hazard));
+  return kernel.reports(mistake::hazard);
 }
 
 TEST(Hazards, DppAfterAWrite) {
