@@ -27,6 +27,18 @@ class ReadWork {
   Buffers* buffers_;
 };
 
+/// All the device's free memory but `bytes_left`, held so that no other process gets it.
+class HeldMemory {
+ public:
+  explicit HeldMemory(std::size_t bytes_left);
+  ~HeldMemory();
+  HeldMemory(const HeldMemory&) = delete;
+  HeldMemory& operator=(const HeldMemory&) = delete;
+
+ private:
+  std::vector<void*> pieces_;
+};
+
 /// The content of a fresh buffer of `count` elements.
 std::vector<std::uint32_t> fresh_buffer(std::size_t count);
 

@@ -52,6 +52,29 @@ void ReadWork::enqueue() const {
          buffers_->input.size(), buffers_->output.data());
 }
 
+HeldMemory::HeldMemory(std::size_t bytes_left) {
+  constexpr std::size_t largest_piece = std::size_t{1} << 30;
+  constexpr std::size_t smallest_piece = std::size_t{1} << 20;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  for (std::size_t piece = largest_piece; piece >= smallest_piece;) {
+    check(hipMemGetInfo(&free_bytes, &total_bytes));
+    void* data = nullptr;
+    if (free_bytes >= bytes_left + piece && hipMalloc(&data, piece) == hipSuccess) {
+      pieces_.push_back(data);
+    } else {
+      static_cast<void>(hipGetLastError());
+      piece /= 2;
+    }
+  }
+}
+
+HeldMemory::~HeldMemory() {
+  for (void* const piece : pieces_) {
+    static_cast<void>(hipFree(piece));
+  }
+}
+
 void enqueue_hold(long long cycles) {
   launch(hold_kernel, {.grid = dim3(1), .block = dim3(1)}, cycles);
 }
