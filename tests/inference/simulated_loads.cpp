@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "5-memory/memory_latency/latency_modes.h"
+#include "5-memory/memory_latency/findings.h"
 #include "normal_noise.h"
 
 namespace hipscope::trial {

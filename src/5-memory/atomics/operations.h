@@ -6,6 +6,8 @@
 #include <hipscope/half_values.h>
 #include <hipscope/hipscope.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -259,27 +261,6 @@ struct OperationOn {
   }
 };
 
-/// "add int32".
-inline std::string name_of(Kind kind, const std::string& type) {
-  switch (kind) {
-    case Kind::add:
-      return "add " + type;
-    case Kind::add_one:
-      return "add a constant 1, " + type;
-    case Kind::unsafe_add:
-      return "unsafe add " + type;
-    case Kind::minimum:
-      return "minimum " + type;
-    case Kind::maximum:
-      return "maximum " + type;
-    case Kind::exchange:
-      return "exchange " + type;
-    case Kind::compare_and_swap:
-      return "compare-and-swap " + type;
-  }
-  return type;
-}
-
 template <typename Op>
 OperationOn<typename Op::Word> describe() {
   using Value = typename Op::Value;
@@ -288,7 +269,10 @@ OperationOn<typename Op::Word> describe() {
                            : std::is_same_v<Value, TwoHalves> ? "two halves"
                            : sizeof(Value) == 8               ? "int64"
                                                               : "int32";
-  return {name_of(Op::kind, type), Op::kind, Op::adds, Op::counts_far, word_of<Op>};
+  constexpr std::array kinds = {"add ",     "add a constant 1, ", "unsafe add ",      "minimum ",
+                                "maximum ", "exchange ",          "compare-and-swap "};
+  return {kinds[static_cast<std::size_t>(Op::kind)] + type, Op::kind, Op::adds, Op::counts_far,
+          word_of<Op>};
 }
 
 using AddInt = Operation<Kind::add, unsigned>;

@@ -91,11 +91,9 @@ class Gathering {
 
   /// Checks what the one launch so far has left, of `steps` in each lane.
   void verify(hipscope::Point& point, const std::string& name, bool returns, std::uint64_t steps) {
-    Outcome<Word> outcome{.words = words_.to_host(), .tallies = {}};
-    if (returns) {
-      outcome.tallies = tallies_.to_host();
-    }
-    Expectation<Word>(operation_, places_, steps).verify(point, name, outcome);
+    Expectation<Word>(operation_, places_, steps)
+        .verify(point, name, words_.to_host(),
+                returns ? tallies_.to_host() : std::vector<unsigned>());
   }
 
  private:

@@ -4,8 +4,10 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -25,23 +27,9 @@ enum class Pattern {
 };
 
 inline const char* name_of(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::one_address:
-      return "one address";
-    case Pattern::one_line:
-      return "one line";
-    case Pattern::per_wave:
-      return "one per wave";
-    case Pattern::per_block:
-      return "one per CU";
-    case Pattern::spread:
-      return "spread";
-    case Pattern::scattered:
-      return "scattered";
-    case Pattern::one_bank:
-      return "one bank";
-  }
-  return "";
+  constexpr std::array names = {"one address", "one line",  "one per wave", "one per CU",
+                                "spread",      "scattered", "one bank"};
+  return names[static_cast<std::size_t>(pattern)];
 }
 
 /// A launch: `blocks` of `threads`, in waves of `wave_size`.
@@ -59,33 +47,30 @@ inline std::vector<unsigned> places_of(Pattern pattern, const Crew& crew, unsign
   constexpr unsigned banks = 32;
   const unsigned apart = apart_bytes / word_bytes;
   const unsigned waves = crew.lanes() / crew.wave_size;
-  std::vector<unsigned> places(crew.lanes());
-  for (unsigned lane = 0; lane < crew.lanes(); ++lane) {
+  const auto place_of = [&](unsigned lane) {
     const unsigned wave = lane / crew.wave_size;
     const unsigned in_wave = lane % crew.wave_size;
     switch (pattern) {
       case Pattern::one_address:
-        places[lane] = 0;
-        break;
+        return 0U;
       case Pattern::one_line:
-        places[lane] = lane % (line_bytes / word_bytes);
-        break;
+        return lane % (line_bytes / word_bytes);
       case Pattern::per_wave:
-        places[lane] = wave * apart;
-        break;
+        return wave * apart;
       case Pattern::per_block:
-        places[lane] = lane / crew.threads * apart;
-        break;
+        return lane / crew.threads * apart;
       case Pattern::spread:
-        places[lane] = lane;
-        break;
+        return lane;
       case Pattern::scattered:
-        places[lane] = in_wave * waves + wave;
-        break;
+        return in_wave * waves + wave;
       case Pattern::one_bank:
-        places[lane] = in_wave * banks;
-        break;
+        return in_wave * banks;
     }
+    return 0U;
+  };
+  std::vector<unsigned> places(crew.lanes());
+  for (unsigned lane = 0; lane < crew.lanes(); ++lane) {
+    places[lane] = place_of(lane);
   }
   return places;
 }
@@ -94,14 +79,7 @@ inline std::size_t words_in(const std::vector<unsigned>& places) {
   return std::size_t{*std::max_element(places.begin(), places.end())} + 1;
 }
 
-/// What a launch has left behind.
-template <typename Word>
-struct Outcome {
-  std::vector<Word> words;
-  std::vector<unsigned> tallies;  // of lanes; empty where nothing was returned
-};
-
-/// Checks the outcome of `steps` steps of each lane, whose words began as the operation says.
+/// Checks what `steps` steps of each lane have left, whose words began as the operation says.
 template <typename Word>
 class Expectation {
  public:
@@ -122,15 +100,14 @@ class Expectation {
     }
   }
 
-  void verify(hipscope::Point& point, const std::string& what, const Outcome<Word>& outcome) const {
-    point.check(what, outcome.words,
-                [&](std::uint64_t place) { return expected(place, outcome.words[place]); });
-    if (!outcome.tallies.empty() && returns_are_known()) {
-      unsigned sum = 0;
-      for (const unsigned tally : outcome.tallies) {
-        sum += tally;
-      }
-      point.check_value(what + ": what they return", sum, sum_of_returned(outcome.words));
+  /// `tallies` is of all lanes; empty where nothing was returned.
+  void verify(hipscope::Point& point, const std::string& what, const std::vector<Word>& words,
+              const std::vector<unsigned>& tallies) const {
+    point.check(what, words, [&](std::uint64_t place) { return expected(place, words[place]); });
+    if (!tallies.empty() && returns_are_known()) {
+      point.check_value(what + ": what they return",
+                        std::accumulate(tallies.begin(), tallies.end(), 0U),
+                        sum_of_returned(words));
     }
   }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,95 +13,64 @@
 namespace memory_channels {
 namespace {
 
+using hipscope::CurvePoint;
 using hipscope::number;
 
 // Memory channels that take turns at a fixed interval of bytes.
 struct ChannelInterleave {
   double bytes = 0;          // until the next channel's turn
   std::size_t halvings = 0;  // strides in a row that each halve the rate
-  double lowest_ratio = 0;
-  double confidence = 0;  // 0 ... 1: how exactly the rate halves
+  double confidence = 0;     // 0 ... 1: how exactly the rate halves
 };
 
-// The ratios of the two rates; empty when the strides do not double or are not the same.
-std::vector<double> ratios_of(std::span<const hipscope::CurvePoint> power,
-                              std::span<const hipscope::CurvePoint> neighbour) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < power.size(); ++i) {
-    const bool is_pair = i < neighbour.size() && neighbour[i].x == power[i].x;
-    const bool doubles = i == 0 || power[i].x == 2 * power[i - 1].x;
-    if (!is_pair || !doubles || !(neighbour[i].y > 0)) {
-      return {};
-    }
-    ratios.push_back(power[i].y / neighbour[i].y);
+// The interleave of channels that take turns in plain order. `ratios` is the rate of accesses at
+// strides that double from point to point, over that at a stride next to each, which meets as many
+// pages but other channels. Up to the interleave both are the same; each doubling beyond it leaves
+// half of the channels, until one is left. Empty when the ratio does not fall so: hashed addresses,
+// another law, or fewer than two halvings.
+std::optional<ChannelInterleave> find_channel_interleave(const std::vector<CurvePoint>& ratios) {
+  constexpr double clear_fall = 0.8;
+  constexpr double nearly_equal = 0.1;
+  constexpr std::ptrdiff_t fewest_equal = 2;
+  constexpr std::size_t fewest_halvings = 2;
+  const auto does_not_double = [](const CurvePoint& a, const CurvePoint& b) {
+    return b.x != 2 * a.x;
+  };
+  if (std::adjacent_find(ratios.begin(), ratios.end(), does_not_double) != ratios.end()) {
+    return std::nullopt;
   }
-  return ratios;
-}
-
-// Strides in a row from `first` on whose ratio halves each time; their mean distance from it.
-struct Halvings {
-  std::size_t count = 0;
-  double mean_error = 0;
-};
-
-Halvings count_halvings(std::span<const double> ratios, std::size_t first) {
-  constexpr double largest_error = 0.25;
-  Halvings halvings;
+  const auto is_fallen = [](const CurvePoint& ratio) { return ratio.y < clear_fall; };
+  const auto fall = std::find_if(ratios.begin(), ratios.end(), is_fallen);
+  const bool equal_before = std::all_of(ratios.begin(), fall, [](const CurvePoint& ratio) {
+    return std::abs(ratio.y - 1) <= nearly_equal;
+  });
+  // With one channel left a longer stride changes nothing.
+  const bool stays_fallen = std::all_of(fall, ratios.end(), is_fallen);
+  if (fall - ratios.begin() < fewest_equal || !equal_before || !stays_fallen) {
+    return std::nullopt;
+  }
+  ChannelInterleave found{.bytes = (fall - 1)->x};
   double expected = 1;
   double errors = 0;
-  for (std::size_t i = first; i < ratios.size(); ++i) {
+  for (auto ratio = fall; ratio != ratios.end(); ++ratio, ++found.halvings) {
+    constexpr double largest_error = 0.25;
     expected /= 2;
-    const double error = std::abs(ratios[i] / expected - 1);
+    const double error = std::abs(ratio->y / expected - 1);
     if (error > largest_error) {
       break;
     }
     errors += error;
-    ++halvings.count;
   }
-  halvings.mean_error = halvings.count > 0 ? errors / static_cast<double>(halvings.count) : 0;
-  return halvings;
-}
-
-// The interleave of channels that take turns in plain order. `power` is the rate of accesses at
-// strides that double from point to point, `neighbour` the rate at a stride next to each, which
-// meets as many pages but other channels. Up to the interleave both are the same; each doubling
-// beyond it leaves half of the channels, until one is left. Empty when the ratio of the two does
-// not fall so: hashed addresses, another law, or fewer than two halvings.
-std::optional<ChannelInterleave> find_channel_interleave(
-    std::span<const hipscope::CurvePoint> power, std::span<const hipscope::CurvePoint> neighbour) {
-  constexpr double clear_fall = 0.8;
-  constexpr double nearly_equal = 0.1;
-  constexpr std::size_t fewest_equal = 2;
-  constexpr std::size_t fewest_halvings = 2;
-  const std::vector<double> ratios = ratios_of(power, neighbour);
-  const auto is_fallen = [](double ratio) { return ratio < clear_fall; };
-  const auto fall = std::find_if(ratios.begin(), ratios.end(), is_fallen);
-  const auto first = static_cast<std::size_t>(fall - ratios.begin());
-  const bool equal_before = std::all_of(
-      ratios.begin(), fall, [](double ratio) { return std::abs(ratio - 1) <= nearly_equal; });
-  // With one channel left a longer stride changes nothing.
-  const bool stays_fallen = std::all_of(fall, ratios.end(), is_fallen);
-  if (first < fewest_equal || !equal_before || !stays_fallen) {
+  if (found.halvings < fewest_halvings) {
     return std::nullopt;
   }
-  const Halvings halvings = count_halvings(ratios, first);
-  if (halvings.count < fewest_halvings) {
-    return std::nullopt;
-  }
-  return ChannelInterleave{.bytes = power[first - 1].x,
-                           .halvings = halvings.count,
-                           .lowest_ratio = *std::min_element(ratios.begin(), ratios.end()),
-                           .confidence = 1 - halvings.mean_error / (1 - 0.5)};
+  const double mean_error = errors / static_cast<double>(found.halvings);
+  found.confidence = 1 - mean_error / (1 - 0.5);
+  return found;
 }
 
 // Below this a power of two is clearly slower than its neighbour.
 constexpr double clearly_slower = 0.8;
-
-std::vector<hipscope::CurvePoint>::const_iterator lowest(
-    const std::vector<hipscope::CurvePoint>& curve) {
-  return std::min_element(curve.begin(), curve.end(),
-                          [](const auto& a, const auto& b) { return a.y < b.y; });
-}
 
 // Whether the neighbours' rate up to a stride keeps clearly more of the memory busy than half of
 // its channels can give. What one access moves is a sector, of 32 bytes at least on all GPUs so
@@ -125,13 +93,11 @@ void infer_interleave(hipscope::Results& results) {
   if (ratios.empty()) {
     return;
   }
-  const auto worst = lowest(ratios);
+  const auto worst = std::ranges::min_element(ratios, {}, &CurvePoint::y);
   hipscope::Inference inference{.name = "channel interleave", .unit = "bytes"};
   inference.evidence = {"the slowest power of two, " + number(worst->x, 7) + " bytes, runs at " +
                         number(worst->y) + " times the rate of its neighbour"};
-  const auto found = find_channel_interleave(results.curve("stride", "power-of-two rate"),
-                                             results.curve("stride", "neighbour rate"));
-  if (found) {
+  if (const auto found = find_channel_interleave(ratios)) {
     inference.value = found->bytes;
     inference.confidence = found->confidence;
     inference.statement =

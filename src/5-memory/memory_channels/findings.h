@@ -5,7 +5,7 @@
 
 namespace memory_channels {
 
-/// Channel interleave, from sweep stride (values "power-of-two rate", "neighbour rate", "of
+/// Channel interleave, from sweep stride (values "neighbour rate", "of
 /// neighbour"), unless it was left out.
 void conclude(hipscope::Results& results);
 

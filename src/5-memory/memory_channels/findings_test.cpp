@@ -16,11 +16,9 @@ namespace {
 
 const std::vector<double> all_strides = doubling(128, 1 << 20);
 
-// A memory of 16 channels: a stride meets fewer of them from `interleave` bytes on, but none fewer
-// where that is 0.
+// A memory of 16 channels: a stride meets fewer of them from `interleave` bytes on.
 double channels_met(double interleave, double stride) {
-  constexpr double channels = 16;
-  return interleave == 0 ? channels : std::clamp(channels * interleave / stride, 1.0, channels);
+  return std::clamp(16 * interleave / stride, 1.0, 16.0);
 }
 
 // 16 billion accesses a second of 32 bytes are nearly all that this one can do.
@@ -31,81 +29,51 @@ DeviceDescription busy_memory() {
   return description;
 }
 
-MadeResults memory(double interleave, const DeviceDescription& description = busy_memory()) {
+// What is told of the rates of strides that double, and of a neighbour that meets all channels.
+Inference interleave_told(const std::function<double(double)>& rate,
+                          const std::vector<double>& strides = all_strides,
+                          const DeviceDescription& description = busy_memory()) {
   MadeResults made("memory_channels", description);
-  const auto rate = [=](double stride) { return channels_met(interleave, stride); };
-  made.curve("stride", "power-of-two rate", made_curve(all_strides, rate));
-  made.curve("stride", "neighbour rate", made_curve(all_strides, [](double) { return 16; }));
-  made.curve("stride", "of neighbour",
-             made_curve(all_strides, [=](double x) { return rate(x) / 16; }));
+  made.curve("stride", "neighbour rate", made_curve(strides, [](double) { return 16; }));
+  made.curve("stride", "of neighbour", made_curve(strides, [&](double x) { return rate(x) / 16; }));
   memory_channels::conclude(made.results());
-  return made;
+  return made.inference("channel interleave");
 }
 
-TEST(MemoryChannelsTest, ChannelsInPlainOrderShowTheirInterleave) {
-  const MadeResults made = memory(256);
-  EXPECT_EQ(made.inference("channel interleave").value, 256);
-  EXPECT_GT(made.inference("channel interleave").confidence, 0.5);
-}
+double of_256_bytes(double stride) { return channels_met(256, stride); }
 
 // If a quarter of the channels gives the whole rate, the first two halvings do not show.
 TEST(MemoryChannelsTest, AnIdleMemoryMayTakeTurnsSooner) {
   DeviceDescription fast = busy_memory();
   fast.memory_bus_bits *= 4;
+  EXPECT_GT(interleave_told(of_256_bytes).confidence, 0.5);
   for (const DeviceDescription& description : {fast, fake::describe()}) {
-    const MadeResults made = memory(256, description);
-    EXPECT_EQ(made.inference("channel interleave").value, 256);
-    EXPECT_LT(made.inference("channel interleave").confidence, 0.5);
+    const Inference found = interleave_told(of_256_bytes, all_strides, description);
+    EXPECT_EQ(found.value, 256);
+    EXPECT_LT(found.confidence, 0.5);
   }
 }
 
-TEST(MemoryChannelsTest, HashedChannelsShowNone) {
-  const MadeResults made = memory(0);
-  EXPECT_FALSE(made.inference("channel interleave").value.has_value());
-  EXPECT_NE(made.inference("channel interleave").statement.find("hashed"), std::string::npos);
-}
-
-// `change` is what a stride's rate is multiplied with, of 16 channels with an interleave of 256.
-MadeResults changed(const std::function<double(double)>& change,
-                    const std::vector<double>& powers = all_strides,
-                    const std::vector<double>& neighbours = all_strides) {
-  MadeResults made("memory_channels", busy_memory());
-  const auto rate = [&](double stride) { return change(stride) * channels_met(256, stride); };
-  made.curve("stride", "power-of-two rate", made_curve(powers, rate));
-  made.curve("stride", "neighbour rate", made_curve(neighbours, [](double) { return 16; }));
-  made.curve("stride", "of neighbour", made_curve(powers, [&](double x) { return rate(x) / 16; }));
-  memory_channels::conclude(made.results());
-  return made;
-}
-
-bool has_interleave(const MadeResults& made) {
-  return made.inference("channel interleave").value.has_value();
-}
-
 TEST(MemoryChannelsTest, WhatDoesNotHalveFromTheInterleaveOnShowsNone) {
-  const auto nothing = [](double) { return 1.0; };
-  EXPECT_TRUE(has_interleave(changed(nothing)));
-  EXPECT_FALSE(has_interleave(changed([](double x) { return x == 128 ? 0.85 : 1; })));
-  EXPECT_FALSE(has_interleave(changed([](double x) { return x == 1 << 20 ? 16 : 1; })));
-  EXPECT_FALSE(has_interleave(memory(128)));
+  const auto changed_at = [](double stride, double factor) {
+    return interleave_told([=](double x) { return (x == stride ? factor : 1) * of_256_bytes(x); })
+        .value;
+  };
+  EXPECT_EQ(changed_at(0, 1), 256);
+  EXPECT_FALSE(changed_at(128, 0.85));
+  EXPECT_FALSE(changed_at(1 << 20, 16));
+  EXPECT_FALSE(interleave_told([](double x) { return channels_met(128, x); }).value);
   // It halves, but strides grow fourfold.
   const std::vector<double> sparse = {128, 256, 1024, 4096};
-  const auto halves = [](double x) { return x > 256 ? std::sqrt(x / 256) : 1; };
-  EXPECT_FALSE(has_interleave(changed(halves, sparse, sparse)));
-  EXPECT_FALSE(has_interleave(changed(nothing, all_strides, doubling(256, 1 << 21))));
+  const auto halves = [](double x) { return 16 / (x > 256 ? std::sqrt(x / 256) : 1); };
+  EXPECT_FALSE(interleave_told(halves, sparse).value);
 }
 
 TEST(MemoryChannelsTest, RatesThatDoNotQuiteHalveAreLessSure) {
-  const MadeResults made = changed([](double x) { return x > 256 ? 1.1 : 1; });
-  EXPECT_EQ(made.inference("channel interleave").value, 256);
-  EXPECT_NEAR(made.inference("channel interleave").confidence, 0.8, 1e-9);
-}
-
-TEST(MemoryChannelsTest, OneSlowStrideIsNoInterleave) {
-  const MadeResults made =
-      changed([](double stride) { return (stride == 4096 ? 4 : 16) / channels_met(256, stride); });
-  EXPECT_FALSE(made.inference("channel interleave").value.has_value());
-  EXPECT_NE(made.inference("channel interleave").statement.find("plain order"), std::string::npos);
+  const Inference found =
+      interleave_told([](double x) { return (x > 256 ? 1.1 : 1) * of_256_bytes(x); });
+  EXPECT_EQ(found.value, 256);
+  EXPECT_NEAR(found.confidence, 0.8, 1e-9);
 }
 
 TEST(MemoryChannelsTest, NothingIsConcludedFromNothing) {

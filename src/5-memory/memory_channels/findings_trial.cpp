@@ -19,7 +19,6 @@ Inference interleave_by(const DeviceDescription& device, const Curve& power,
     ratios[i].y /= neighbour[i].y;
   }
   MadeResults made("memory_channels", device);
-  made.curve("stride", "power-of-two rate", power);
   made.curve("stride", "neighbour rate", neighbour);
   made.curve("stride", "of neighbour", ratios);
   memory_channels::conclude(made.results());

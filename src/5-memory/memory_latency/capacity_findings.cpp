@@ -1,11 +1,14 @@
 #include "capacity_findings.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 
 #include "findings.h"
 #include "hipscope/confidence.h"
+#include "hipscope/statistics.h"
 #include "misses_findings.h"
 #include "text.h"
 
@@ -17,6 +20,198 @@ using hipscope::Results;
 
 namespace {
 
+constexpr double agreement = 0.125;
+
+double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
+
+// --- By the share of single loads that hit ------------------------------------------------------
+
+constexpr double nearly_all = 0.8;
+
+// Share times footprint, over the footprints that are past a capacity; `seen` is the share of the
+// loads in the cache that look like hits.
+Curve past_knee(std::span<const hipscope::CurvePoint> hits, double seen) {
+  constexpr double clearly_past = 0.75;  // where hardly a set has room left
+  constexpr double too_few = 0.1;        // to tell them from what is taken for a hit
+  const auto last_inside = std::find_if(hits.rbegin(), hits.rend(),
+                                        [](const auto& point) { return point.y >= nearly_all; });
+  Curve past;
+  for (const auto& point : hits.last(static_cast<std::size_t>(last_inside - hits.rbegin()))) {
+    const double share = point.y / seen;
+    if (share >= too_few && share <= clearly_past) {
+      past.push_back({.x = point.x, .y = share * point.x});
+    }
+  }
+  return past;
+}
+
+// Of loads that hit some look like misses, because something slows them down: so does what is seen
+// on the way to the knee say, not only at the smallest footprints, which other levels may hold. 0
+// where too little is seen there.
+double seen_before(std::span<const hipscope::CurvePoint> hits, double capacity) {
+  constexpr double well_within = 1.6;
+  constexpr double octaves_before = 8;  // as a ratio
+  constexpr std::size_t fewest = 2;
+  std::vector<double> before;
+  for (const auto& point : hits) {
+    if (octaves_before * point.x >= capacity && well_within * point.x <= capacity) {
+      before.push_back(point.y);
+    }
+  }
+  return before.size() < fewest ? 0 : hipscope::median_of(before);
+}
+
+std::vector<double> octaves_of(const Curve& past) {
+  std::vector<double> octaves;
+  for (const auto& point : past) {
+    octaves.push_back(std::log2(point.y));
+  }
+  return octaves;
+}
+
+// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may
+// read any line, independent of the last: past the capacity the share is capacity over footprint,
+// whatever line is replaced. Empty if the share does not begin near 1, if fewer than four
+// footprints have a share between a tenth and three quarters, and if share times footprint is not
+// the same for all of these.
+std::optional<FoundCapacity> fit_capacity_by_hits(std::span<const hipscope::CurvePoint> hits) {
+  constexpr std::size_t fewest_points = 4;
+  constexpr double fewest_octaves = 0.8;
+  Curve past = past_knee(hits, 1);
+  if (past.empty()) {
+    return std::nullopt;
+  }
+  const double seen = seen_before(hits, std::exp2(hipscope::median_of(octaves_of(past))));
+  if (seen < nearly_all) {
+    return std::nullopt;
+  }
+  past = past_knee(hits, seen);
+  if (past.size() < fewest_points || std::log2(past.back().x / past.front().x) < fewest_octaves) {
+    return std::nullopt;
+  }
+  std::vector<double> octaves = octaves_of(past);
+  const auto half = octaves.size() / 2;
+  const double middle = hipscope::median_of(octaves);
+  const double drift = hipscope::summarize(std::span(octaves).last(half)).median -
+                       hipscope::summarize(std::span(octaves).first(half)).median;
+  for (double& each : octaves) {
+    each = std::abs(each - middle);
+  }
+  const double spread = hipscope::median_of(octaves);
+  constexpr double largest_spread = 0.15;  // of what falls in another way
+  constexpr double largest_drift = 0.4;
+  if (spread > largest_spread || std::abs(drift) > largest_drift) {
+    return std::nullopt;
+  }
+  // In the trial (tests/inference, the seeds for fitting).
+  using hipscope::Knot;
+  constexpr std::array by_drift = {Knot{0.05, 0.97}, Knot{0.15, 0.8}, Knot{0.4, 0.3}};
+  constexpr std::array by_points = {Knot{4, 0.8}, Knot{8, 1}};
+  constexpr std::array by_seen = {Knot{0.8, 0.8}, Knot{0.97, 1}};
+  constexpr double always = 0.03;  // octaves: of sets that are not quite full
+  const auto points = static_cast<double>(past.size());
+  const double margin = always + std::abs(drift) / 2 + 3 * spread / std::sqrt(points);
+  return FoundCapacity{
+      .value = std::exp2(middle),
+      .low = std::exp2(middle - margin),
+      .high = std::exp2(middle + margin),
+      .confidence =
+          along(by_drift, std::abs(drift)) * along(by_points, points) * along(by_seen, seen),
+      .evidence = "single loads hit by " + in_bytes(std::exp2(middle)) +
+                  " over the footprint, from " + in_bytes(past.front().x) + " to " +
+                  in_bytes(past.back().x) + ", over " + std::to_string(past.size()) + " points"};
+}
+
+// --- By latency as a whole ----------------------------------------------------------------------
+
+constexpr double widest_end = 0.8;  // octaves: knee to full miss may be as much
+
+// Whether a law of replacement explains where a level ends.
+bool is_explained(const Level& level) {
+  return level.end && level.end->capacity && level.end->capacity->confidence >= smallest_confidence;
+}
+
+// Where flat runs leave room for a level that is flat nowhere.
+bool leave_room(const std::vector<Level>& levels) {
+  constexpr double far_apart = 1.5;  // octaves: what ends in between is 3/4 from both
+  return levels.size() < 2 || std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
+           return level.end && (!is_explained(level) ||
+                                std::log2(level.end->next_x / level.end->last_x) > far_apart);
+         });
+}
+
+// Whether a walk is flat about there, with other levels: then no cache ends there.
+bool is_flat_at(const std::vector<Level>& levels, double x) {
+  constexpr double margin = 1.3;  // of a capacity
+  return levels.size() > 1 && std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
+           return level.first_x <= x && (!level.end || margin * x < level.end->last_x);
+         });
+}
+
+// --- Caches -------------------------------------------------------------------------------------
+
+double distance(const Cache& cache, const FoundCapacity& found) {
+  return octaves_between(cache.level.end->capacity->value, found.value);
+}
+
+// Gives caches the capacities that shares of hits tell: the two that lie nearest to one another
+// belong together first. What no cache is near to stays.
+void give_hits(std::vector<Cache>& caches, std::vector<FoundCapacity>& all) {
+  for (;;) {
+    Cache* cache = nullptr;
+    auto nearest = all.end();
+    double least = widest_end;
+    for (Cache& each : caches) {
+      for (auto one = all.begin(); one != all.end() && !each.hits; ++one) {
+        if (distance(each, *one) < least) {
+          least = distance(each, *one);
+          cache = &each;
+          nearest = one;
+        }
+      }
+    }
+    if (cache == nullptr) {
+      return;
+    }
+    cache->hits = *nearest;
+    all.erase(nearest);
+  }
+}
+
+// Adds what is flat nowhere in the walk to the caches, each that is far from those. What is near to
+// one is another way to its capacity, and takes its place where it is surer and the two do not
+// agree. One way alone does not make it sure.
+void add(std::vector<Cache>& caches, const std::vector<FoundCapacity>& all, const char* name) {
+  const std::size_t known = caches.size();
+  for (const auto& found : all) {
+    if (found.confidence < smallest_confidence) {
+      continue;
+    }
+    const hipscope::Capacity capacity = {
+        .value = found.value,
+        .low = found.low,
+        .high = found.high,
+        .confidence = std::min(found.confidence, hipscope::unsure)};
+    const auto nearest = std::min_element(
+        caches.begin(), caches.begin() + static_cast<std::ptrdiff_t>(known),
+        [&](const Cache& a, const Cache& b) { return distance(a, found) < distance(b, found); });
+    if (known == 0 || distance(*nearest, found) >= widest_end) {
+      Cache cache{.steps_of = name, .is_flat = false};
+      cache.level.confidence = found.confidence;
+      cache.level.end = hipscope::LevelEnd{.capacity = capacity};
+      caches.push_back(cache);
+    } else if (is_explained(nearest->level) &&
+               about(nearest->level.end->capacity->value, found.value, agreement)) {
+      nearest->misses = found;
+    } else if (found.confidence > nearest->level.end->capacity->confidence &&
+               !(nearest->hits &&
+                 about(nearest->level.end->capacity->value, nearest->hits->value, agreement))) {
+      nearest->steps_of = name;
+      nearest->level.end->capacity = capacity;
+    }
+  }
+}
+
 // How the curve leaves a level.
 std::vector<std::string> end_evidence(const Level& level, const hipscope::Capacity& capacity) {
   return {level_text(level),
@@ -27,16 +222,12 @@ std::vector<std::string> end_evidence(const Level& level, const hipscope::Capaci
               in_bytes(level.end->next_x)};
 }
 
-constexpr double agreement = 0.125;
-constexpr double near_interval = 1.0 / 16;
-
-// Whether a value is in an interval, or within that share of one of its ends.
+// Whether a value is in an interval, or within a sixteenth of one of its ends.
 bool is_about(double value, const hipscope::Interval& interval) {
+  constexpr double near_interval = 1.0 / 16;
   return value * (1 + near_interval) >= interval.low &&
          value <= interval.high * (1 + near_interval);
 }
-
-double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
 
 // Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
 // agree, both are right more often than either; where they part, the one that does not depend on
@@ -87,34 +278,6 @@ std::vector<FoundCapacity> capacities_by_hits(const Results& results) {
   }
 }
 
-namespace {
-
-constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
-
-// Whether a law of replacement explains where a level ends.
-bool is_explained(const Level& level) {
-  return level.end && level.end->capacity && level.end->capacity->confidence >= smallest_confidence;
-}
-
-// Where flat runs leave room for a level that is flat nowhere.
-bool leave_room(const std::vector<Level>& levels) {
-  constexpr double far_apart = 1.5;  // octaves: what ends in between is 3/4 from both
-  return levels.size() < 2 || std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
-           return level.end && (!is_explained(level) ||
-                                std::log2(level.end->next_x / level.end->last_x) > far_apart);
-         });
-}
-
-// Whether a walk is flat about there, with other levels: then no cache ends there.
-bool is_flat_at(const std::vector<Level>& levels, double x) {
-  constexpr double margin = 1.3;  // of a capacity
-  return levels.size() > 1 && std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
-           return level.first_x <= x && (!level.end || margin * x < level.end->last_x);
-         });
-}
-
-}  // namespace
-
 std::vector<FoundCapacity> capacities_by_misses(const Curve& loads, const Curve& walk,
                                                 const std::vector<Level>& levels) {
   if (!loads.empty()) {
@@ -135,77 +298,11 @@ std::vector<FoundCapacity> capacities_by_misses(const Curve& loads, const Curve&
     return is_flat_at(levels, each.value) ||
            std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
              return is_explained(level) &&
-                    octaves_between(level.end->capacity->value, each.value) < farthest;
+                    octaves_between(level.end->capacity->value, each.value) < widest_end;
            });
   });
   return found;
 }
-
-namespace {
-
-double distance(const Cache& cache, const FoundCapacity& found) {
-  return octaves_between(cache.level.end->capacity->value, found.value);
-}
-
-// Gives caches the capacities that shares of hits tell: the two that lie nearest to one another
-// belong together first. What no cache is near to stays.
-void give_hits(std::vector<Cache>& caches, std::vector<FoundCapacity>& all) {
-  for (;;) {
-    Cache* cache = nullptr;
-    auto nearest = all.end();
-    double least = farthest;
-    for (Cache& each : caches) {
-      for (auto one = all.begin(); one != all.end() && !each.hits; ++one) {
-        if (distance(each, *one) < least) {
-          least = distance(each, *one);
-          cache = &each;
-          nearest = one;
-        }
-      }
-    }
-    if (cache == nullptr) {
-      return;
-    }
-    cache->hits = *nearest;
-    all.erase(nearest);
-  }
-}
-
-// Adds what is flat nowhere in the walk to the caches, each that is far from those. What is near to
-// one is another way to its capacity, and takes its place where it is surer and the two do not
-// agree. One way alone does not make it sure.
-void add(std::vector<Cache>& caches, const std::vector<FoundCapacity>& all, const char* name) {
-  const std::size_t known = caches.size();
-  for (const auto& found : all) {
-    if (found.confidence < smallest_confidence) {
-      continue;
-    }
-    const hipscope::Capacity capacity = {
-        .value = found.value,
-        .low = found.low,
-        .high = found.high,
-        .confidence = std::min(found.confidence, hipscope::unsure)};
-    const auto nearest = std::min_element(
-        caches.begin(), caches.begin() + static_cast<std::ptrdiff_t>(known),
-        [&](const Cache& a, const Cache& b) { return distance(a, found) < distance(b, found); });
-    if (known == 0 || distance(*nearest, found) >= farthest) {
-      Cache cache{.steps_of = name, .is_flat = false};
-      cache.level.confidence = found.confidence;
-      cache.level.end = hipscope::LevelEnd{.capacity = capacity};
-      caches.push_back(cache);
-    } else if (is_explained(nearest->level) &&
-               about(nearest->level.end->capacity->value, found.value, agreement)) {
-      nearest->misses = found;
-    } else if (found.confidence > nearest->level.end->capacity->confidence &&
-               !(nearest->hits &&
-                 about(nearest->level.end->capacity->value, nearest->hits->value, agreement))) {
-      nearest->steps_of = name;
-      nearest->level.end->capacity = capacity;
-    }
-  }
-}
-
-}  // namespace
 
 std::vector<Cache> caches_of(const std::vector<Level>& levels,
                              const std::vector<FoundCapacity>& by_misses,

@@ -9,7 +9,6 @@
 
 #include "hipscope/experiment.h"
 #include "hipscope/inference.h"
-#include "hits_findings.h"
 #include "text.h"
 
 namespace memory_latency {

@@ -23,28 +23,19 @@ using hipscope::Results;
 
 namespace {
 
-// What changes while sweep `footprint` runs, such as a clock beside the one that counts: some of
-// its footprints are read again at the end.
-struct Drift {
-  double whole = 0;  // of the logarithm of latency, from the first footprint to the last
-
-  // Beyond that nothing says that it was steady.
-  [[nodiscard]] bool is_small() const {
-    constexpr double largest = 0.15;
-    return std::abs(whole) < largest;
-  }
-};
-
-// By the steady rate from which the readings differ least; none where they may differ by chance.
-Drift drift_of(const Curve& first, const Curve& again) {
+// What changes while sweep `footprint` runs, such as a clock beside the one that counts, in the
+// logarithm of latency from the first footprint to the last: some of its footprints are read again
+// at the end. By the steady rate from which the readings differ least; 0 where they may differ by
+// chance.
+double drift_of(const Curve& first, const Curve& again) {
   struct Pair {
     double left = 0;  // share of the sweep between the two readings
     double change = 0;
+    [[nodiscard]] double rate() const { return change / left; }
   };
   std::vector<Pair> pairs;
   for (const auto& point : again) {
-    const auto before = std::lower_bound(first.begin(), first.end(), point.x,
-                                         [](const auto& each, double x) { return each.x < x; });
+    const auto before = std::ranges::lower_bound(first, point.x, {}, &hipscope::CurvePoint::x);
     if (before != first.end() && before->x == point.x && before->y > 0 && point.y > 0) {
       pairs.push_back(
           {.left = static_cast<double>(first.end() - before) / static_cast<double>(first.size()),
@@ -53,12 +44,10 @@ Drift drift_of(const Curve& first, const Curve& again) {
   }
   constexpr std::size_t fewest = 6;
   if (pairs.size() < fewest) {
-    return {};
+    return 0;
   }
   // The median of the rates, each of the weight of its time.
-  const auto rate = [](const Pair& pair) { return pair.change / pair.left; };
-  std::sort(pairs.begin(), pairs.end(),
-            [&](const Pair& a, const Pair& b) { return rate(a) < rate(b); });
+  std::ranges::sort(pairs, {}, &Pair::rate);
   double weights = 0;
   double squares = 0;
   for (const Pair& pair : pairs) {
@@ -69,31 +58,28 @@ Drift drift_of(const Curve& first, const Curve& again) {
   for (double sum = pairs[0].left; 2 * sum < weights; sum += pairs[middle].left) {
     ++middle;
   }
-  const Drift drift = {.whole = rate(pairs[middle])};
+  const double drift = pairs[middle].rate();
   std::vector<double> left;
-  left.reserve(pairs.size());
   for (const Pair& pair : pairs) {
-    left.push_back(std::abs(pair.change - drift.whole * pair.left));
+    left.push_back(std::abs(pair.change - drift * pair.left));
   }
   constexpr double of_a_median = 1.25;
-  const double error = of_a_median * hipscope::deviations_per_median *
-                       hipscope::summarize(left).median / std::sqrt(squares);
+  const double error = of_a_median * hipscope::deviations_per_median * hipscope::median_of(left) /
+                       std::sqrt(squares);
   constexpr double clearly = 3;
   constexpr double matters = 0.005;
-  return std::abs(drift.whole) > std::max(matters, clearly * error) ? drift : Drift{};
+  return std::abs(drift) > std::max(matters, clearly * error) ? drift : 0;
 }
 
 // Without what has drifted until the level was measured.
-Level without(const Drift& drift, Level level, const Curve& first) {
+Level without(double drift, Level level, const Curve& first) {
   const auto index = [&](double x) {
-    return static_cast<double>(
-        std::lower_bound(first.begin(), first.end(), x,
-                         [](const auto& each, double bytes) { return each.x < bytes; }) -
-        first.begin());
+    return static_cast<double>(std::ranges::lower_bound(first, x, {}, &hipscope::CurvePoint::x) -
+                               first.begin());
   };
   const double middle =
       (index(level.first_x) + index(level.end ? level.end->last_x : first.back().x)) / 2;
-  level.y *= std::exp(-drift.whole * middle / static_cast<double>(first.size()));
+  level.y *= std::exp(-drift * middle / static_cast<double>(first.size()));
   return level;
 }
 
@@ -241,15 +227,6 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
   }
 }
 
-// In percent; 0 when the sweep was left out.
-double largest_difference_by_events(const Results& results) {
-  double largest = 0;
-  for (const auto& point : results.curve("events", "difference")) {
-    largest = std::max(largest, std::abs(point.y));
-  }
-  return largest;
-}
-
 // Both passes of plain loads: sweep edges has finer points.
 Curve vector_curve(const Results& results) {
   Curve curve = results.curve("footprint", "latency");
@@ -271,7 +248,7 @@ void infer_levels(Results& results) {
   }
   auto levels = hipscope::find_levels(curve, smallest_step);
   const Curve first = results.curve("footprint", "latency");
-  const Drift drift = drift_of(first, results.curve("footprint", "again"));
+  const double drift = drift_of(first, results.curve("footprint", "again"));
   for (Level& level : levels) {
     level = without(drift, level, first);
   }
@@ -288,7 +265,12 @@ void infer_levels(Results& results) {
                    .unit = "bytes",
                    .statement = "the curve shows no end of a level"});
   }
-  if (const auto difference = largest_difference_by_events(results); difference > 10) {
+  double difference = 0;  // in percent; 0 when the sweep was left out
+  for (const auto& point : results.curve("events", "difference")) {
+    difference = std::max(difference, std::abs(point.y));
+  }
+  constexpr double largest_difference = 10;
+  if (difference > largest_difference) {
     results.infer({.name = "cache level 1 latency",
                    .unit = "cycles",
                    .statement = "the counter in the kernel and events around it differ by " +
@@ -308,11 +290,13 @@ void infer_levels(Results& results) {
   if (levels.size() > 1 && curve.back().x >= shortest_level * levels.back().first_x &&
       !levels.back().end && curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
     memory.value = levels.back().y;
-    memory.confidence = hipscope::sure_if(drift.is_small(), levels.back().confidence);
+    constexpr double largest_drift = 0.15;  // beyond it nothing says that it was steady
+    memory.confidence =
+        hipscope::sure_if(std::abs(drift) < largest_drift, levels.back().confidence);
     memory.statement = "from one dependent load to the next, past all caches";
     memory.evidence = {level_text(levels.back())};
-    if (drift.whole != 0) {
-      memory.evidence.push_back("a drift of " + number(100 * std::expm1(drift.whole), 2) +
+    if (drift != 0) {
+      memory.evidence.push_back("a drift of " + number(100 * std::expm1(drift), 2) +
                                 " % over the sweep is taken off: footprints read again at its end "
                                 "tell it");
     }

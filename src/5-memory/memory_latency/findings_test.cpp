@@ -1,4 +1,4 @@
-// What memory_latency concludes from made curves.
+// What memory_latency concludes from made curves: what its trials do not ask.
 #include "findings.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hipscope/inference.h"
-#include "latency_modes.h"
 #include "made_curve.h"
 #include "made_results.h"
 
@@ -132,26 +131,6 @@ TEST(MemoryLatencyTest, TheLastLevelOfConstantsHoldsAtLeastAllThereIs) {
   }
 }
 
-TEST(MemoryLatencyTest, ACapacityHasAnInterval) {
-  const MadeResults made = staircase(4 * mib, 0.001);
-  const Inference capacity = made.inference("cache level 2 capacity");
-  ASSERT_TRUE(capacity.interval);
-  EXPECT_EQ(capacity.interval->low, 4 * mib);
-  EXPECT_EQ(capacity.interval->high, 4.5 * mib);
-}
-
-TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
-  for (const double power : {0.05, 0.2, 0.5, 1.0}) {
-    MadeResults made("memory_latency");
-    made.curve("footprint", "latency",
-               made_curve(sizes, [&](double bytes) { return 100 * std::pow(bytes / kib, power); }));
-    memory_latency::conclude(made.results());
-    for (const Inference& inference : made.inferences()) {
-      EXPECT_FALSE(inference.value) << power << " " << inference.name;
-    }
-  }
-}
-
 // A curve that rises from its first footprint on shows nothing of level 1: the first that it shows
 // is level 2.
 TEST(MemoryLatencyTest, ARiseFromTheFirstFootprintHidesLevel1) {
@@ -179,24 +158,6 @@ TEST(MemoryLatencyTest, ACounterThatDiffersFromEventsTellsNothing) {
   memory_latency::conclude(made.results());
   EXPECT_FALSE(made.inference("cache level 1 latency").value.has_value());
   EXPECT_TRUE(made.inference("memory latency").name.empty());
-}
-
-TEST(MemoryLatencyTest, PagesThatTakeLongerTellTheReachOfATlb) {
-  const auto pages = [](double reach) {
-    std::vector<double> all;
-    for (double x = 4; x <= 65536; x *= std::sqrt(std::sqrt(2.0))) {
-      all.push_back(x);
-    }
-    return made_curve(all, [=](double x) { return x <= reach ? 1.0 : 1.5; });
-  };
-  MadeResults made("memory_latency");
-  made.curve("tlb-2m", "paged over dense", pages(1024));
-  memory_latency::conclude(made.results());
-  EXPECT_NEAR(*made.inference("TLB level 1 reach").value / (1024.0 * 2 * mib), 1, 0.2);
-  MadeResults flat("memory_latency");
-  flat.curve("tlb-2m", "paged over dense", pages(1e9));
-  memory_latency::conclude(flat.results());
-  EXPECT_FALSE(flat.inference("TLB level 1 reach").value.has_value());
 }
 
 // --- Single loads -------------------------------------------------------------------------------
@@ -280,44 +241,6 @@ TEST(LatencyModesTest, ARampIsOneMode) {
   }
   EXPECT_EQ(memory_latency::find_latency_modes(all).size(), 1U);
   EXPECT_TRUE(memory_latency::find_latency_modes({}).empty());
-}
-
-// --- TLBs ---------------------------------------------------------------------------------------
-
-// A TLB of 1024 entries of 512 KiB, a miss of which adds 120 cycles to the 250 of L2.
-MadeResults tlb(double cold_pages, double cold) {
-  MadeResults made("memory_latency");
-  std::vector<double> pages;
-  for (double octave = 4; octave < 65536; octave *= 2) {
-    for (int i = 0; i < 8; ++i) {
-      pages.push_back(std::floor(octave * (8 + i) / 8));
-    }
-  }
-  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-  for (const auto& [sweep, reach] : {std::pair{"tlb-2m", 1024.0}, {"tlb-64k", 8192.0}}) {
-    const double last = reach;
-    const auto paged = [=](double count) { return count <= last ? 250.0 : 370.0; };
-    made.curve(sweep, "dense latency", made_curve(pages, [](double) { return 250.0; }));
-    made.curve(sweep, "paged latency", made_curve(pages, paged));
-    made.curve(sweep, "paged over dense",
-               made_curve(pages, [=](double count) { return paged(count) / 250; }));
-  }
-  made.curve("cold-tlb", "latency",
-             std::vector<CurvePoint>{{.x = 256, .y = 700}, {.x = cold_pages, .y = cold}});
-  memory_latency::conclude(made.results());
-  return made;
-}
-
-TEST(MemoryLatencyTest, ATlbHasAReachAndAMissPenalty) {
-  const MadeResults made = tlb(65536, 900);
-  EXPECT_NEAR(*made.inference("TLB level 1 miss penalty").value, 120, 1);
-  EXPECT_EQ(made.inference("memory latency with a cold TLB").value, 900);
-  EXPECT_GT(made.inference("memory latency with a cold TLB").confidence, 0.8);
-}
-
-TEST(MemoryLatencyTest, PagesThatTlbsReachAreNotCold) {
-  EXPECT_FALSE(tlb(1024, 900).inference("memory latency with a cold TLB").value);
-  EXPECT_FALSE(tlb(65536, 701).inference("memory latency with a cold TLB").value);
 }
 
 TEST(MemoryLatencyTest, NothingIsConcludedFromNothing) {

@@ -2,16 +2,10 @@
 #pragma once
 
 #include <hipscope/compute_unit.h>
-#include <hipscope/hipscope.h>
 
-#include <cstdint>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "chaser.h"
-#include "footprints.h"
-#include "visiting_order.h"
 
 namespace memory_latency {
 
@@ -21,33 +15,28 @@ static __global__ void __launch_bounds__(largest_block) unit_ids_kernel(unsigned
   }
 }
 
-// The CUs by their own numbers, which have gaps on AMD.
-inline std::set<unsigned> unit_ids(const Sweep& sweep, dim3 grid) {
-  DeviceBuffer<unsigned> ids(grid.x);
-  hipscope::launch(unit_ids_kernel, {.grid = grid, .block = dim3(block_threads(sweep))},
-                   ids.data());
-  const std::vector<unsigned> all = ids.to_host();
-  return {all.begin(), all.end()};
-}
-
 // Chases three nodes in one line of L2, a random one: from every CU, or many lines from one CU. By
 // loads, which may find a copy in the CU's own partition, and by atomics, done at the line's home.
-template <bool from_all_units>
-void measure_lines(Sweep& sweep, Kernel load_kernel, Kernel atomic_kernel) {
-  const unsigned lines = from_all_units ? 1 : sweep.is_hardware() ? 64 : 4;
+inline void measure_lines(Sweep& sweep, bool from_all_units) {
   sweep.axis({.name = from_all_units ? "CU" : "line"});
   sweep.headline("latency");
   sweep.note("latency: of loads; atomic: of atomics, done where the line is at home");
   // More blocks than there is room for at once, so that every CU gets one.
   const dim3 grid(sweep.is_hardware() ? 4 * sweep.device().compute_units : 2);
   constexpr std::uint64_t steps = 2048;
-  Chaser loads(sweep, load_kernel, false, steps, grid);
-  Chaser atomics(sweep, atomic_kernel, false, steps, grid);
+  Chaser<Load::l2> loads(sweep, steps, grid);
+  Chaser<Load::atomic> atomics(sweep, steps, grid);
+  // The CUs by their own numbers, which have gaps on AMD.
+  const DeviceBuffer<unsigned> ids(grid.x);
+  hipscope::launch(unit_ids_kernel, {.grid = grid, .block = dim3(block_threads(sweep))},
+                   ids.data());
+  const std::vector<unsigned> found = ids.to_host();
+  const std::set<unsigned> all_units(found.begin(), found.end());
+  const std::set<unsigned> units = from_all_units ? all_units : std::set{*all_units.begin()};
   constexpr std::uint64_t candidates = 16 * mib / line_bytes;
   const DeviceBuffer<unsigned char> memory(candidates * line_bytes);
   const Nodes all = dense_nodes(address_of(memory), candidates, line_bytes, sweep.seed());
-  const std::set<unsigned> all_units = unit_ids(sweep, grid);
-  const std::set<unsigned> units = from_all_units ? all_units : std::set{*all_units.begin()};
+  const unsigned lines = from_all_units ? 1 : sweep.is_hardware() ? 64 : 4;
   for (unsigned line = 0; line < lines; ++line) {
     const Nodes nodes =
         dense_nodes(visited_address(all, line), 3, sizeof(std::uint64_t), sweep.seed());

@@ -15,16 +15,14 @@
 //
 //   footprint, edges            the staircase, and finer points at the ends of its levels
 //   generic, read-only, scalar  other kinds of load on the way to the same memory
+//   events                      the same by device events, which must agree with the counter
 // Further questions have a file each:
-//   published      published_chases.h   chases with address arithmetic, as fsword73 wrote them
-//   events         events.h             the same by device events, which must agree with the
-//                                       counter
-//   load-times     load_times.h         single loads, and what share of them each level answers
-//   constant       constant_memory.h    __constant__ memory
-//   texture        texture.h            fetches of texels
-//   store-to-load  store_to_load.h      how long until a stored value can be loaded
-//   tlb-*          tlb.h                nodes spread over pages against dense ones: translation
-//   lines, units   lines_and_units.h    single lines of L2 from one CU, one line from every CU
+//   published          published_chases.h  chases with address arithmetic, as fsword73 wrote them
+//   load-times         load_times.h        single loads, and what share of them each level answers
+//   constant, texture  other_memory.h      __constant__ memory, and fetches of texels
+//   store-to-load      store_to_load.h     how long until a stored value can be loaded
+//   tlb-*, cold-tlb    tlb.h               nodes spread over pages against dense ones: translation
+//   lines, units       lines_and_units.h   single lines of L2 from one CU, one line from every CU
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 
@@ -33,32 +31,27 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "5-memory/loads.h"
 #include "chaser.h"
-#include "constant_memory.h"
-#include "events.h"
 #include "findings.h"
-#include "footprints.h"
 #include "lines_and_units.h"
 #include "load_times.h"
+#include "other_memory.h"
 #include "published_chases.h"
 #include "store_to_load.h"
-#include "texture.h"
 #include "tlb.h"
-#include "visiting_order.h"
 
 namespace memory_latency {
 namespace {
 
 using hipscope::CycleClock;
-using memory::Load;
 using memory::load;
 
 using Curve = std::vector<hipscope::CurvePoint>;
 
-// --- Kernels ----------------------------------------------------------------------------------
+// --- The kernel -------------------------------------------------------------------------------
 
 // The timed steps are whole rounds.
 template <Load kind>
@@ -103,9 +96,15 @@ __device__ void run_walk(const Walk& walk, WalkResult* result) {
   result->cycles = clock.elapsed();
 }
 
-// One block: all lanes warm the caches, the first one chases. Scalar loads warm by the chase alone.
+}  // namespace
+
+// All lanes warm the caches, the first one chases. Scalar loads warm by the chase alone. Where a CU
+// is given, the first block that finds itself there chases.
 template <Load kind>
 __global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result, Walk walk) {
+  if (walk.compute_unit != any_unit && walk.compute_unit != hipscope::compute_unit_id()) {
+    return;
+  }
   unsigned long long sum = 0;
   if constexpr (kind != Load::scalar) {
     for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
@@ -113,62 +112,16 @@ __global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result,
     }
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0 && atomicCAS(&result->taken, 0U, 1U) == 0) {
     run_walk<kind>(walk, result);
   }
   __syncthreads();
-  if constexpr (kind != Load::scalar) {
+  if (sum != 0) {
     atomicAdd(&result->warm_sum, sum);
   }
 }
 
-// The same from a given CU: the first block that finds itself there chases.
-template <Load kind>
-__global__ void __launch_bounds__(largest_block) unit_walk_kernel(WalkResult* result, Walk walk) {
-  const bool is_here =
-      walk.compute_unit == any_unit || walk.compute_unit == hipscope::compute_unit_id();
-  if (threadIdx.x == 0 && is_here && atomicCAS(&result->taken, 0U, 1U) == 0) {
-    run_walk<kind>(walk, result);
-  }
-}
-
-// Loads that lead to any node each, and how long each of them takes: see load_times.h. The times
-// stay in LDS, so that no store of them comes into the caches.
-static __global__ void __launch_bounds__(largest_block)
-    random_walk_kernel(RandomWalkResult* result, unsigned* times, RandomWalk walk) {
-  __shared__ unsigned short times_of[most_timed_loads];
-  unsigned long long sum = 0;
-  for (unsigned lap = 0; lap < walk.laps; ++lap) {
-    for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
-      sum += load<Load::global>(visited_address(walk.nodes, k));
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    unsigned node = 0;
-    long long empty = 0;
-    for (unsigned step = 0; step < walk.loads; ++step) {
-      std::uint64_t address = address_of(walk.nodes, node);
-      const long long start = cycles_after(address);
-#if defined(__HIP_DEVICE_COMPILE__)
-      asm volatile("" : "+v"(address));  // no scalar load, and none before the counter is read
-#endif
-      const std::uint64_t content = load<Load::global>(address);
-      const long long end = cycles_after(content);
-      empty = hipscope::cycles_between(end, cycles_after(content));
-      const long long cycles = hipscope::cycles_between(start, end);
-      times_of[step] = static_cast<unsigned short>(cycles < longest_time ? cycles : longest_time);
-      node = drawn_node(walk, content, step);
-    }
-    result->empty_cycles = empty;
-    result->end = node;
-  }
-  __syncthreads();
-  for (unsigned step = threadIdx.x; step < walk.loads; step += blockDim.x) {
-    times[step] = times_of[step];
-  }
-  atomicAdd(&result->warm_sum, sum);
-}
+namespace {
 
 // --- Sweeps over the footprint ----------------------------------------------------------------
 
@@ -178,15 +131,8 @@ static __global__ void __launch_bounds__(largest_block)
 template <Load kind>
 Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all,
                          std::uint64_t again_up_to = 0) {
-  require_spacing(sizes);
-  if (all.empty()) {
-    throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
-  }
-  const std::uint64_t largest = *all.rbegin();
-  set_footprint_axis(sweep, sizes.spacing);
-  sweep.require_memory(largest, "--footprint");
-  const DeviceBuffer<unsigned char> memory(largest);
-  Chaser chaser(sweep, walk_kernel<kind>, kind == Load::scalar, sizes.steps);
+  const DeviceBuffer<unsigned char> memory(open_footprints(sweep, all, sizes.spacing));
+  Chaser<kind> chaser(sweep, sizes.steps);
   const auto linked_nodes = [&](std::uint64_t bytes) {
     const Nodes nodes =
         dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
@@ -194,49 +140,36 @@ Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::u
     return nodes;
   };
   Curve curve;
-  struct ReadAgain {
-    std::uint64_t bytes;
-    Point point;
-  };
-  std::vector<ReadAgain> again;
+  std::vector<Point> points;
   for (const std::uint64_t bytes : all) {
     const auto x = static_cast<double>(bytes);
-    auto point = sweep.point(std::to_string(bytes), x);
-    curve.push_back({.x = x, .y = measure_row(chaser, point, linked_nodes(bytes))});
-    const bool opens_octave =
-        again.empty() || std::bit_floor(bytes) != std::bit_floor(again.back().bytes);
-    if (bytes <= again_up_to && opens_octave) {
-      again.push_back({.bytes = bytes, .point = point});
-    }
+    points.push_back(sweep.point(std::to_string(bytes), x));
+    curve.push_back({.x = x, .y = chaser.measure_row(points.back(), linked_nodes(bytes))});
   }
-  for (auto& [bytes, point] : again) {
-    const Nodes nodes = linked_nodes(bytes);
-    point.value("again", chaser.measure(point, chaser.walk(nodes), "again, ").net, "cycles");
+  std::uint64_t octave = 0;
+  auto point = points.begin();
+  for (auto bytes = all.begin(); bytes != all.end() && *bytes <= again_up_to; ++bytes, ++point) {
+    if (std::bit_floor(*bytes) > octave) {
+      octave = std::bit_floor(*bytes);
+      const Walk walk = chaser.walk(linked_nodes(*bytes));
+      point->value("again", chaser.measure(*point, walk, "again, ").net, "cycles");
+    }
   }
   return curve;
 }
 
-void measure_footprint(Sweep& sweep, const Sizes& sizes, Curve& coarse) {
-  coarse = measure_footprints<Load::global>(
-      sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing),
-      sizes.footprint / 16);
-}
-
 // Finer footprints where sweep `footprint` has found the end of a level.
 void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
+  std::vector<Footprints> ranges = second_pass(coarse);
+  if (!sweep.is_hardware()) {  // there is nothing to find
+    ranges = {{.first = smallest_footprint, .last = 1.1 * smallest_footprint, .per_octave = 64}};
+  }
   std::set<std::uint64_t> all;
-  const auto add = [&](const Footprints& range) {
+  for (const Footprints& range : ranges) {
+    const auto last =
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(range.last), sizes.footprint);
     all.merge(
-        footprints(static_cast<std::uint64_t>(range.first),
-                   std::min<std::uint64_t>(static_cast<std::uint64_t>(range.last), sizes.footprint),
-                   range.per_octave, sizes.spacing));
-  };
-  if (sweep.is_hardware()) {
-    for (const Footprints& range : second_pass(coarse)) {
-      add(range);
-    }
-  } else {  // there is nothing to find
-    add({.first = smallest_footprint, .last = 1.1 * smallest_footprint, .per_octave = 64});
+        footprints(static_cast<std::uint64_t>(range.first), last, range.per_octave, sizes.spacing));
   }
   if (all.empty()) {
     sweep.note("sweep footprint was left out or shows no level's end: there is nothing to refine");
@@ -265,6 +198,41 @@ void measure_kind(Sweep& sweep, const Sizes& sizes) {
       sweep, sizes,
       footprints(smallest_footprint, std::min<std::uint64_t>(sizes.footprint, largest_of_a_kind),
                  points, sizes.spacing));
+}
+
+// The same by device events, which must agree with the counter: the chase once and nine times over
+// the same warm-up; by events the difference is eight of it.
+void measure_events(Sweep& sweep, const Sizes& sizes) {
+  std::set<std::uint64_t> all = {4 * kib, 2 * mib, 16 * mib, sizes.footprint};
+  std::erase_if(all, [&](std::uint64_t bytes) { return bytes > sizes.footprint; });
+  const DeviceBuffer<unsigned char> memory(open_footprints(sweep, all, sizes.spacing));
+  sweep.headline("by events");
+  sweep.note("two launches whose chases differ by eight times --steps");
+  Chaser<Load::global> chaser(sweep, sizes.steps);
+  for (const std::uint64_t bytes : all) {
+    auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
+    const std::uint64_t count = std::max<std::uint64_t>(1, bytes / sizes.spacing);
+    const Nodes nodes = dense_nodes(address_of(memory), count, sizes.spacing, sweep.seed());
+    link(sweep, nodes);
+    const Walk once = chaser.walk(nodes);
+    const Walk more = chaser.walk(nodes, 9);
+    chaser.verify(point, more);
+    const auto timed = [&](const Walk& walk, const std::string& name) {
+      const auto time = point.measure([&] { chaser.run(walk); }, {.name = name, .batch = 1});
+      return std::pair{time.cycles(), chaser.take_cycles()};
+    };
+    const auto [events_once, counter_once] = timed(once, "once");
+    const auto [events_more, counter_more] = timed(more, "nine times");
+    // Events also see the steps in which a walk settles, the counter does not.
+    const double more_timed = more.timed_steps - once.timed_steps;
+    const double more_settling =
+        static_cast<double>(more.settling_steps) - static_cast<double>(once.settling_steps);
+    const double by_events = (events_more - events_once) / (more_timed + more_settling);
+    const double by_counter = (counter_more - counter_once) / more_timed;
+    point.value("by events", by_events, "cycles");
+    point.value("by counter", by_counter, "cycles");
+    point.value("difference", 100 * (by_events / by_counter - 1), "%");
+  }
 }
 
 int run(int argc, char** argv) {
@@ -300,43 +268,34 @@ int run(int argc, char** argv) {
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {
     experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });
   };
-  experiment.sweep("footprint", "latency over footprint",
-                   [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
-  experiment.sweep("edges", "finer footprints at the ends of the levels",
-                   [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
-  add("load-times", "single loads over footprint, and what share of them each level answers",
-      [](Sweep& sweep, const Sizes& all) { measure_load_times(sweep, all, random_walk_kernel); });
-  add("published", "chases as the published programs have them", measure_published);
-  add("events", "the same by device events", [](Sweep& sweep, const Sizes& all) {
-    measure_events(sweep, all, walk_kernel<Load::global>);
+  add("footprint", "latency over footprint", [&](Sweep& sweep, const Sizes& all) {
+    coarse = measure_footprints<Load::global>(
+        sweep, all, footprints(smallest_footprint, all.footprint, all.points, all.spacing),
+        all.footprint / 16);
   });
+  add("edges", "finer footprints at the ends of the levels",
+      [&](Sweep& sweep, const Sizes&) { measure_edges(sweep, sizes, coarse); });
+  add("load-times", "single loads over footprint, and what share of them each level answers",
+      measure_load_times);
+  add("published", "chases as the published programs have them", measure_published);
+  add("events", "the same by device events", measure_events);
   add("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
       measure_kind<Load::generic>);
   add("read-only", "loads of data that no thread writes", measure_kind<Load::read_only>);
   add("scalar", "scalar loads of device memory, one for the whole wave",
       measure_kind<Load::scalar>);
-  add("constant", "__constant__ memory", [](Sweep& sweep, const Sizes& all) {
-    measure_constant(sweep, all, walk_kernel<Load::scalar>);
-  });
-  add("texture", "fetches of texels", [](Sweep& sweep, const Sizes& all) {
-    measure_texture(sweep, all, walk_kernel<Load::texture>);
-  });
+  add("constant", "__constant__ memory", measure_constant);
+  add("texture", "fetches of texels", measure_texture);
   add("store-to-load", "a store, and the load of what it stored", measure_store_to_load);
   add("tlb-64k", "lines in pages of 64 KiB against dense lines",
-      [](Sweep& sweep, const Sizes& all) {
-        measure_tlb<small_page>(sweep, all, walk_kernel<Load::l2>);
-      });
-  add("tlb-2m", "lines in pages of 2 MiB against dense lines", [](Sweep& sweep, const Sizes& all) {
-    measure_tlb<large_page>(sweep, all, walk_kernel<Load::l2>);
-  });
-  add("cold-tlb", "memory's latency with a warm and with a cold TLB",
-      [](Sweep& sweep, const Sizes& all) { measure_cold_tlb(sweep, all, walk_kernel<Load::l2>); });
-  experiment.sweep("lines", "single lines of L2 from one CU", [](Sweep& sweep) {
-    measure_lines<false>(sweep, unit_walk_kernel<Load::l2>, unit_walk_kernel<Load::atomic>);
-  });
-  experiment.sweep("units", "one line of L2 from every CU", [](Sweep& sweep) {
-    measure_lines<true>(sweep, unit_walk_kernel<Load::l2>, unit_walk_kernel<Load::atomic>);
-  });
+      [](Sweep& sweep, const Sizes& all) { measure_tlb(sweep, all, small_page); });
+  add("tlb-2m", "lines in pages of 2 MiB against dense lines",
+      [](Sweep& sweep, const Sizes& all) { measure_tlb(sweep, all, large_page); });
+  add("cold-tlb", "memory's latency with a warm and with a cold TLB", measure_cold_tlb);
+  add("lines", "single lines of L2 from one CU",
+      [](Sweep& sweep, const Sizes&) { measure_lines(sweep, false); });
+  add("units", "one line of L2 from every CU",
+      [](Sweep& sweep, const Sizes&) { measure_lines(sweep, true); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }

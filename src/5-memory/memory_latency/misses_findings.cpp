@@ -139,20 +139,16 @@ struct Rest {
 std::vector<double> errors_of(const Logarithmic& curve) {
   constexpr double beside = 0.25;  // octaves, or a point
   constexpr double share = 0.03;
-  const std::size_t count = curve.octaves.size();
+  const std::vector<double>& octaves = curve.octaves;
+  const auto below = [&](double octave) {
+    const auto end = std::lower_bound(octaves.begin(), octaves.end(), octave);
+    return static_cast<std::size_t>(end - octaves.begin());
+  };
   std::vector<double> errors;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto is_beside = [&](std::size_t other) {
-      return std::abs(curve.octaves[other] - curve.octaves[i]) < beside;
-    };
-    std::size_t first = i > 0 ? i - 1 : i;
-    while (first > 0 && is_beside(first - 1)) {
-      --first;
-    }
-    std::size_t last = std::min(i + 1, count - 1);
-    while (last + 1 < count && is_beside(last + 1)) {
-      ++last;
-    }
+  for (std::size_t i = 0; i < octaves.size(); ++i) {
+    const std::size_t first = std::min(below(octaves[i] - beside), i > 0 ? i - 1 : i);
+    const std::size_t last =
+        std::max(below(octaves[i] + beside) - 1, std::min(i + 1, octaves.size() - 1));
     const double rise = std::exp(curve.y[last]) - std::exp(curve.y[first]);
     errors.push_back(std::hypot(curve.noise_of_levels, share * rise / std::exp(curve.y[i])));
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hipscope/experiment.h"
-#include "hits_findings.h"
+#include "text.h"
 
 namespace memory_latency {
 

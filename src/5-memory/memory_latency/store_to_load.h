@@ -1,16 +1,11 @@
 // How long until a stored value can be loaded?
 #pragma once
 
-#include <hipscope/hipscope.h>
 #include <hipscope/wait_for_lds.h>
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "chaser.h"
-#include "footprints.h"
-#include "visiting_order.h"
 
 namespace memory_latency {
 
@@ -22,27 +17,28 @@ struct Place {
 };
 
 // Stores the address `value` at `place` and loads it again.
-__device__ inline Place store_and_load([[maybe_unused]] Place place, std::uint64_t value) {
-  Place loaded;
+__device__ inline Place store_and_load(Place place, std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
+  Place loaded;
   asm volatile("st.global.v2.u64 [%2], {%4, %4}; ld.global.v2.u64 {%0, %1}, [%3];"
                : "=l"(loaded.store_to), "=l"(loaded.load_from)
                : "l"(place.store_to), "l"(place.load_from), "l"(value)
                : "memory");
+  return loaded;
 #elif defined(__HIP_DEVICE_COMPILE__)
+  std::uint64_t loaded;
   asm volatile(
       "global_store_dwordx2 %1, %2, off\n\t"
       "global_load_dwordx2 %0, %1, off\n\t" HIPSCOPE_WAIT_FOR_MEMORY
-      : "=&v"(loaded.store_to)
+      : "=&v"(loaded)
       : "v"(place.store_to), "v"(value)
       : "memory");
-  loaded.load_from = loaded.store_to;
+  return {loaded, loaded};
 #else
   *reinterpret_cast<volatile std::uint64_t*>(place.store_to) = value;
-  loaded.store_to = *reinterpret_cast<volatile std::uint64_t*>(place.load_from);
-  loaded.load_from = loaded.store_to;
+  const std::uint64_t loaded = *reinterpret_cast<volatile std::uint64_t*>(place.load_from);
+  return {loaded, loaded};
 #endif
-  return loaded;
 }
 
 // One lane stores the address of the next of three nodes where it is, loads it, and goes there: the
@@ -79,14 +75,14 @@ static __global__ void __launch_bounds__(1)
 inline void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   sweep.axis({.name = "kind"});
   sweep.headline("latency");
-  const auto steps = static_cast<unsigned>(round_up(sizes.steps, steps_per_round));
   auto point = sweep.point("store, then load of the same address", 1);
+  const auto steps = static_cast<unsigned>(round_up(sizes.steps, steps_per_round));
   constexpr unsigned count = 3;
   constexpr std::uint64_t words = line_bytes / sizeof(std::uint64_t);
-  DeviceBuffer<long long> cycles(1);
-  DeviceBuffer<std::uint64_t> ends(count);
+  const DeviceBuffer<long long> cycles(1);
+  const DeviceBuffer<std::uint64_t> ends(count);
   // The nodes, a line each, and one more for where the loads lead if nothing is stored.
-  DeviceBuffer<std::uint64_t> lines((count + 1) * words);
+  const DeviceBuffer<std::uint64_t> lines((count + 1) * words);
   const auto node = [&](std::uint64_t step) {
     return address_of(lines) + step % count * line_bytes;
   };
@@ -98,6 +94,7 @@ inline void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
                      cycles.data(), Place{.store_to = node(0), .load_from = node(0)}, node(1),
                      node(2), timed_steps);
   };
+  const auto counted = [&] { return sweep.counted(static_cast<double>(cycles.to_host()[0])); };
   run(steps);
   const std::vector<std::uint64_t> arrived = ends.to_host();
   const std::vector<std::uint64_t> stored = lines.to_host();
@@ -107,11 +104,11 @@ inline void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
     point.check_value("stored address " + name, stored[i * words], node(i + 1));
   }
   run(0);
-  const auto empty = static_cast<double>(cycles.to_host()[0]);
+  const double empty = counted();
   point.measure([&] { run(steps); }, {.name = "launch", .batch = 1});
-  const double counted = sweep.counted(static_cast<double>(cycles.to_host()[0]));
-  point.value("raw", counted / steps, "cycles");
-  point.value("latency", (counted - empty) / steps, "cycles");
+  const double raw = counted();
+  point.value("raw", raw / steps, "cycles");
+  point.value("latency", (raw - empty) / steps, "cycles");
 }
 
 }  // namespace memory_latency

@@ -15,6 +15,15 @@ using Curve = std::vector<hipscope::CurvePoint>;
 inline constexpr double kib = 1024;
 inline constexpr double mib = 1024 * kib;
 
+/// How much a cache holds, as single loads or latency as a whole tell it.
+struct FoundCapacity {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  double confidence = 0;  ///< 0 ... 1: that the capacity is within an eighth of `value`
+  std::string evidence{};
+};
+
 /// As KiB, MiB or GiB.
 inline std::string in_bytes(double bytes) {
   return bytes < mib          ? hipscope::number(bytes / kib, 5) + " KiB"

@@ -136,44 +136,6 @@ std::optional<TlbPenalty> miss_penalty(const Results& results, const hipscope::F
                     .confidence = rise.confidence * std::max(0.0, 1 - share)};
 }
 
-// Memory's latency where loads need translations that TLBs have not: as many of them as pages are
-// past the reach.
-void infer_cold_tlb(Results& results, double reach_pages) {
-  const Curve curve = results.curve("cold-tlb", "latency");
-  constexpr std::size_t rows = 2;
-  if (curve.size() != rows) {
-    return;
-  }
-  const hipscope::CurvePoint& warm = curve.front();
-  const hipscope::CurvePoint& cold = curve.back();
-  Inference inference{
-      .name = "memory latency with a cold TLB",
-      .unit = "cycles",
-      .statement = "no more pages than TLBs may reach: " + number(cold.x, 6) + " of 2 MiB",
-      .evidence = {
-          "warm: " + number(warm.y, 4) + " cycles, lines of " + number(warm.x, 6) +
-              " pages of 2 MiB",
-          "cold: " + number(cold.y, 4) + " cycles, lines of " + number(cold.x, 6) + " pages"}};
-  constexpr double past_caches = 4;
-  const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
-  if (warm.x * large_page < past_caches * l2_bytes) {
-    inference.statement = "the lines may fit into L2";
-    results.infer(inference);
-    return;
-  }
-  constexpr double clearly_slower = 1.05;
-  constexpr double least_beyond = 1.5;
-  constexpr double well_beyond = 4;
-  if (reach_pages > 0 && cold.x >= least_beyond * reach_pages &&
-      cold.y >= clearly_slower * warm.y) {
-    inference.value = cold.y;
-    inference.confidence = cold.x >= well_beyond * reach_pages ? 0.9 : hipscope::unsure;
-    inference.statement = number(cold.y - warm.y, 3) + " cycles more than with a warm TLB, over " +
-                          number(cold.x / reach_pages, 2) + " times the pages that TLBs reach";
-  }
-  infer_if_sure(results, inference);
-}
-
 }  // namespace
 
 std::optional<std::vector<double>> tlb_reaches(const Results& results) {
@@ -276,7 +238,6 @@ void infer_tlb(Results& results) {
                      .statement = "added to a load that hits in L2, of pages past the reach"});
     }
   }
-  infer_cold_tlb(results, rises.empty() ? 0 : rises.back().last_flat_x);
 }
 
 }  // namespace memory_latency

@@ -9,8 +9,7 @@
 namespace memory_latency {
 
 /// The reach and the miss penalty of each level of TLB (sweeps tlb-64k and tlb-2m:
-/// "paged over dense", "paged latency", "dense latency"), and memory's latency with a cold one
-/// (cold-tlb: "latency"). What was not measured is left out.
+/// "paged over dense", "paged latency", "dense latency"). What was not measured is left out.
 void infer_tlb(hipscope::Results& results);
 
 /// The footprints in bytes at which lines in pages of either size begin to take longer than dense

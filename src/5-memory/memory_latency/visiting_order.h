@@ -2,7 +2,7 @@
 // needed, by host and device, since a table of it would stand in the caches.
 #pragma once
 
-#include <hip/hip_runtime.h>
+#include <hipscope/random_bits.h>
 
 #include <algorithm>
 #include <bit>
@@ -26,27 +26,21 @@ struct Nodes {
 };
 
 inline Nodes paged_nodes(std::uint64_t base, std::uint64_t count, std::uint64_t pages,
-                         std::uint64_t page_bytes, std::uint64_t lines, std::uint64_t seed) {
+                         std::uint64_t page_bytes, std::uint64_t seed) {
   return {.base = base,
           .count = static_cast<unsigned>(count),
           .pages = static_cast<unsigned>(pages),
           .page_bytes = page_bytes,
-          .last_line = static_cast<unsigned>(lines - 1),
+          .last_line = static_cast<unsigned>(page_bytes / line_bytes - 1),
           .seed = static_cast<unsigned>(seed),
           .bits = std::max<unsigned>(2, std::bit_width(count - 1))};
 }
 
 inline Nodes dense_nodes(std::uint64_t base, std::uint64_t count, std::uint64_t spacing,
                          std::uint64_t seed) {
-  return paged_nodes(base, count, count, spacing, 1, seed);
-}
-
-// Every bit of the result depends on every bit of `x` (the last step of MurmurHash3, by Austin
-// Appleby).
-__host__ __device__ inline unsigned mix(unsigned x) {
-  x = (x ^ (x >> 16)) * 0x85EBCA6BU;
-  x = (x ^ (x >> 13)) * 0xC2B2AE35U;
-  return x ^ (x >> 16);
+  Nodes nodes = paged_nodes(base, count, count, spacing, seed);
+  nodes.last_line = 0;
+  return nodes;
 }
 
 __host__ __device__ inline std::uint64_t address_of(const Nodes& nodes, unsigned i) {
@@ -54,7 +48,8 @@ __host__ __device__ inline std::uint64_t address_of(const Nodes& nodes, unsigned
     return nodes.base + i * nodes.page_bytes;
   }
   const unsigned page = i % nodes.pages;
-  const unsigned line = (mix(page ^ nodes.seed) + i / nodes.pages) & nodes.last_line;
+  const unsigned line =
+      (hipscope::random_bits(page ^ nodes.seed) + i / nodes.pages) & nodes.last_line;
   return nodes.base + page * nodes.page_bytes + std::uint64_t{line} * line_bytes;
 }
 
@@ -67,8 +62,8 @@ __host__ __device__ inline unsigned scrambled(const Nodes& nodes, unsigned k) {
   unsigned low = k & low_mask;
   unsigned high = k >> low_bits;
   for (unsigned round = 0; round < 4; round += 2) {
-    low ^= mix(high + nodes.seed + round) & low_mask;
-    high ^= mix(low + nodes.seed + round + 1) & high_mask;
+    low ^= hipscope::random_bits(high + nodes.seed + round) & low_mask;
+    high ^= hipscope::random_bits(low + nodes.seed + round + 1) & high_mask;
   }
   return (high << low_bits) | low;
 }

@@ -186,38 +186,6 @@ std::optional<BankFit> fit_banks(std::span<const hipscope::CurvePoint> all, unsi
   return fit;
 }
 
-// The one lowest point of a curve that falls to it and rises from it.
-struct Valley {
-  double x = 0;
-  double ratio = 0;       // the lower of its two neighbours over it
-  double confidence = 0;  // 0 ... 1: how much lower it is than they, 1 - 1 / ratio
-};
-
-// Finds it. Empty when a neighbour is not `smallest_ratio` (such as 1.3) times as high, when the
-// lowest point is the first or the last, and when the curve goes up and down otherwise.
-std::optional<Valley> find_valley(std::span<const hipscope::CurvePoint> curve,
-                                  double smallest_ratio) {
-  constexpr std::size_t fewest_points = 3;
-  if (curve.size() < fewest_points) {
-    return std::nullopt;
-  }
-  const auto by_y = [](const hipscope::CurvePoint& a, const hipscope::CurvePoint& b) {
-    return a.y < b.y;
-  };
-  const auto lowest = std::min_element(curve.begin(), curve.end(), by_y);
-  if (lowest == curve.begin() || lowest + 1 == curve.end() || lowest->y <= 0) {
-    return std::nullopt;
-  }
-  const bool falls_and_rises =
-      std::is_sorted(curve.begin(), lowest + 1, [&](auto& a, auto& b) { return by_y(b, a); }) &&
-      std::is_sorted(lowest, curve.end(), by_y);
-  const double ratio = std::min((lowest - 1)->y, (lowest + 1)->y) / lowest->y;
-  if (!falls_and_rises || ratio < smallest_ratio) {
-    return std::nullopt;
-  }
-  return Valley{.x = lowest->x, .ratio = ratio, .confidence = 1 - 1 / ratio};
-}
-
 // --- Findings -----------------------------------------------------------------------------------
 
 std::string fit_text(const std::string& what, const std::optional<BankFit>& fit) {
@@ -272,6 +240,8 @@ void infer_banks(hipscope::Results& results) {
   results.infer(cost);
 }
 
+// Where lanes conflict least the curve has its one lowest point: it falls to it and rises from it,
+// and both neighbours are clearly higher.
 void infer_width(hipscope::Results& results) {
   const auto curve = results.curve("width", throughput);
   if (curve.empty()) {
@@ -280,12 +250,20 @@ void infer_width(hipscope::Results& results) {
   hipscope::Inference inference{.name = "LDS bank width",
                                 .unit = "bytes",
                                 .statement = "the curve has no single lowest point"};
-  if (const auto valley = find_valley(curve, 1.3)) {
-    inference.value = valley->x;
-    inference.confidence = std::min(1.0, valley->ratio - 1);
-    inference.statement = "lanes so many bytes more than all banks apart conflict least";
-    inference.evidence = {"half and twice as many cost at least " + number(valley->ratio) +
-                          " times as much"};
+  const auto lowest = std::ranges::min_element(curve, {}, &hipscope::CurvePoint::y);
+  if (lowest != curve.begin() && lowest + 1 != curve.end() && lowest->y > 0) {
+    const double ratio = std::min((lowest - 1)->y, (lowest + 1)->y) / lowest->y;
+    const bool falls_and_rises =
+        std::is_sorted(curve.begin(), lowest + 1, [](auto& a, auto& b) { return a.y > b.y; }) &&
+        std::is_sorted(lowest, curve.end(), [](auto& a, auto& b) { return a.y < b.y; });
+    constexpr double clear = 1.3;
+    if (falls_and_rises && ratio >= clear) {
+      inference.value = lowest->x;
+      inference.confidence = std::min(1.0, ratio - 1);
+      inference.statement = "lanes so many bytes more than all banks apart conflict least";
+      inference.evidence = {"half and twice as many cost at least " + number(ratio) +
+                            " times as much"};
+    }
   }
   results.infer(inference);
 }

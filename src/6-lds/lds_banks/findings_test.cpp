@@ -118,101 +118,66 @@ double ways(double stride, unsigned banks) {
   return met >= 64 ? 1 : 64.0 / met;
 }
 
-MadeResults strides(unsigned banks_of_latency, unsigned banks_of_throughput, double last = 64) {
+using StrideCost = std::function<double(double stride)>;
+
+// What 50 cycles and two for each dword more say of so many banks.
+StrideCost of_banks(unsigned banks) {
+  return [=](double stride) { return 50 + 2 * (ways(stride, banks) - 1); };
+}
+
+MadeResults strides(const StrideCost& latency, const StrideCost& throughput, double last = 64,
+                    double noise_of_latency = 0, double noise_of_throughput = 0) {
+  const auto all = multiples(1, last);
   MadeResults made("lds_banks", fake::describe_with(&DeviceDescription::wave_size, 64));
-  const std::vector<double> all = multiples(1, last);
-  made.curve("chase-4", "latency", made_curve(all, [=](double stride) {
-               return 50 + 2 * (ways(stride, banks_of_latency) - 1);
-             }));
-  made.curve("loads-4", lds_banks::throughput,
-             made_curve(all, [=](double stride) { return ways(stride, banks_of_throughput); }));
+  made.curve("chase-4", "latency", made_curve(all, latency, noise_of_latency));
+  made.curve("loads-4", lds_banks::throughput, made_curve(all, throughput, noise_of_throughput));
   lds_banks::conclude(made.results());
   return made;
 }
 
-TEST(LdsBanksTest, LatencyAndThroughputThatAgreeTellTheBanks) {
-  const MadeResults made = strides(32, 32);
-  EXPECT_EQ(made.inference("LDS banks").value, 32);
-  EXPECT_GT(made.inference("LDS banks").confidence, 0.8);
-  EXPECT_NEAR(*made.inference("cycles per extra conflict way").value, 2, 1e-6);
-  EXPECT_GT(made.inference("cycles per extra conflict way").confidence, 0.8);
-}
-
-TEST(LdsBanksTest, LatencyAndThroughputThatDisagreeTellNothing) {
-  const MadeResults made = strides(32, 16);
-  EXPECT_FALSE(made.inference("LDS banks").value.has_value());
-  EXPECT_FALSE(made.inference("cycles per extra conflict way").value.has_value());
+TEST(LdsBanksTest, LatencyAndThroughputThatAgreeTellTheCostOfAWay) {
+  const Inference cost =
+      strides(of_banks(32), of_banks(32)).inference("cycles per extra conflict way");
+  EXPECT_NEAR(*cost.value, 2, 1e-6);
+  EXPECT_GT(cost.confidence, 0.8);
+  const MadeResults parted = strides(of_banks(32), of_banks(16));
+  EXPECT_FALSE(parted.inference("LDS banks").value.has_value());
+  EXPECT_FALSE(parted.inference("cycles per extra conflict way").value.has_value());
 }
 
 // Up to strides of 64 dwords 64 banks that serve half a wave look like 128.
 TEST(LdsBanksTest, ShortStridesLeaveSeveralNumbersOfBanks) {
-  const Inference few = strides(32, 32, 16).inference("LDS banks");
-  EXPECT_FALSE(few.value.has_value());
-  EXPECT_NE(few.evidence.at(0).find("16 or 32 or 64 banks explain"), std::string::npos);
-  EXPECT_FALSE(strides(128, 128).inference("LDS banks").value.has_value());
-  EXPECT_EQ(strides(128, 128, 128).inference("LDS banks").value, 128);
+  const auto by_strides = [](unsigned banks, double last) {
+    return strides(of_banks(banks), of_banks(banks), last).inference("LDS banks");
+  };
+  EXPECT_FALSE(by_strides(32, 7).value.has_value());
+  EXPECT_FALSE(by_strides(32, 16).value.has_value());
+  EXPECT_NE(by_strides(32, 16).evidence.at(0).find("16 or 32 or 64 banks explain"),
+            std::string::npos);
+  EXPECT_FALSE(by_strides(128, 64).value.has_value());
+  EXPECT_EQ(by_strides(128, 128).value, 128);
 }
 
-TEST(LdsBanksTest, ASlopeAndTooFewStridesTellNoBanks) {
-  EXPECT_FALSE(strides(32, 32, 7).inference("LDS banks").value.has_value());
-  MadeResults slope("lds_banks");
-  for (const auto& [sweep, value] :
-       {std::pair{"chase-4", "latency"}, {"loads-4", lds_banks::throughput}}) {
-    slope.curve(sweep, value, made_curve(multiples(1, 64), [](double x) { return 30 + x; }));
-  }
-  lds_banks::conclude(slope.results());
-  EXPECT_FALSE(slope.inference("LDS banks").value.has_value());
-}
-
-// What 32 banks cost, with `change` made to the latency of each stride.
-Inference banks_with(const std::vector<double>& all,
-                     const std::function<double(double stride, double cost)>& change) {
-  MadeResults made("lds_banks", fake::describe_with(&DeviceDescription::wave_size, 64));
-  const auto cost = [](double stride) { return 50 + 2 * (ways(stride, 32) - 1); };
-  made.curve("chase-4", "latency",
-             made_curve(all, [&](double stride) { return change(stride, cost(stride)); }));
-  made.curve("loads-4", lds_banks::throughput, made_curve(all, cost));
-  lds_banks::conclude(made.results());
-  return made.inference("LDS banks");
-}
-
+// Of 32 banks, with a factor on the latency of each stride.
 TEST(LdsBanksTest, AFewSlowStridesAreLeftOut) {
-  const std::vector<double> all = multiples(1, 64);
+  const auto changed = [](const StrideCost& factor) {
+    const StrideCost usual = of_banks(32);
+    return strides([=](double x) { return factor(x) * usual(x); }, usual).inference("LDS banks");
+  };
   const auto slow = [&](double most) {
-    return banks_with(all, [=](double x, double cost) {
-      return static_cast<int>(x) % 2 == 1 && x <= most ? 1.5 * cost : cost;
-    });
+    return changed([=](double x) { return std::fmod(x, 2) == 1 && x <= most ? 1.5 : 1; });
   };
   EXPECT_EQ(slow(3).value, 32);
   EXPECT_NE(slow(3).evidence.at(0).find("2 points left out"), std::string::npos);
   EXPECT_FALSE(slow(13).value.has_value());  // 7 of 64
-  const Inference fast =
-      banks_with(all, [](double x, double cost) { return x == 5 ? cost / 1.5 : cost; });
-  EXPECT_FALSE(fast.value.has_value());
-}
-
-TEST(LdsBanksTest, NoBanksAreToldByAFlatCurveOrByFewStrides) {
-  const auto unchanged = [](double, double cost) { return cost; };
-  EXPECT_EQ(banks_with(doubling(1, 128), unchanged).value, 32);
-  EXPECT_FALSE(banks_with(doubling(1, 64), unchanged).value.has_value());
-  EXPECT_FALSE(banks_with(multiples(0.5, 64), unchanged).value.has_value());
-  const Inference flat =
-      banks_with(multiples(1, 64), [](double, double cost) { return 100 + cost / 50; });
-  EXPECT_FALSE(flat.value.has_value());
+  EXPECT_FALSE(changed([](double x) { return x == 5 ? 1 / 1.5 : 1; }).value.has_value());
 }
 
 TEST(LdsBanksTest, TheNoisierCurveDecidesHowSureTheBanksAre) {
-  const DeviceDescription wave_of_64 = fake::describe_with(&DeviceDescription::wave_size, 64);
-  const auto sure_with = [&](double noise_of_latency, double noise_of_throughput) {
-    MadeResults made("lds_banks", wave_of_64);
-    const auto curve = [](double noise) {
-      return made_curve(
-          multiples(1, 64), [](double x) { return 50 + 2 * (ways(x, 32) - 1); }, noise);
-    };
-    made.curve("chase-4", "latency", curve(noise_of_latency));
-    made.curve("loads-4", lds_banks::throughput, curve(noise_of_throughput));
-    lds_banks::conclude(made.results());
-    return made.inference("LDS banks").confidence;
+  const auto sure_with = [](double noise_of_latency, double noise_of_throughput) {
+    return strides(of_banks(32), of_banks(32), 64, noise_of_latency, noise_of_throughput)
+        .inference("LDS banks")
+        .confidence;
   };
   EXPECT_LT(sure_with(0.05, 0), sure_with(0, 0) - 0.01);
   EXPECT_LT(sure_with(0, 0.05), sure_with(0, 0) - 0.01);

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
@@ -51,22 +50,6 @@ std::vector<unsigned> operand_offsets(unsigned lanes, unsigned layout) {
     offsets[lane] = (row * pitch + piece) * piece_bytes;
   }
   return offsets;
-}
-
-double passes_of(const std::vector<unsigned>& phases, unsigned layout) {
-  const auto lanes = static_cast<unsigned>(phases.size());
-  const std::vector<unsigned> offsets = operand_offsets(lanes, layout);
-  // A piece takes a group of four banks.
-  const auto phase_lanes = std::ranges::count(phases, phases.front());
-  std::map<std::pair<unsigned, std::ptrdiff_t>, unsigned> pieces_of_banks;
-  std::map<unsigned, unsigned> passes;
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    unsigned& of_phase = passes[phases[lane]];
-    const auto banks = offsets[lane] / piece_bytes % phase_lanes;
-    of_phase = std::max(of_phase, ++pieces_of_banks[{phases[lane], banks}]);
-  }
-  return std::accumulate(passes.begin(), passes.end(), 0.0,
-                         [](double sum, const auto& phase) { return sum + phase.second; });
 }
 
 namespace {
@@ -121,44 +104,12 @@ void infer_phases(hipscope::Results& results, const AccessName& access) {
   results.infer(inference);
 }
 
-// The least padding with which the operand is loaded as fast as with any. Believed as far as the
-// phases foretell the cycles of every layout.
-void infer_padding(hipscope::Results& results) {
-  const std::vector<CurvePoint> cycles = results.curve("tile", "cycles");
-  const std::vector<unsigned> phases = phases_of(results, access_names[2]);
-  if (cycles.size() != tile_layouts || phases.empty()) {
-    return;
-  }
-  constexpr double alike = 1.1;
-  const double least = std::ranges::min(cycles, {}, &CurvePoint::y).y;
-  const auto best = std::ranges::find_if(
-      cycles, [=](double y) { return y < alike * least; }, &CurvePoint::y);
-  const auto layout = static_cast<unsigned>(best - cycles.begin());
-  std::vector<double> passes;
-  for (unsigned i = 0; i < tile_layouts; ++i) {
-    passes.push_back(cycles[i].y / passes_of(phases, i));
-  }
-  const auto [fastest, slowest] = std::ranges::minmax(passes);
-  hipscope::Inference inference = {
-      .name = "padding of a row of 128 bytes",
-      .unit = "bytes",
-      .confidence = fastest / slowest,
-      .statement = "the least with which 16 rows are loaded by 16 bytes a lane as fast as with any",
-      .evidence = {"the passes that the phases foretell take " + number(fastest, 3) + " to " +
-                   number(slowest, 3) + " cycles each"}};
-  if (layout + 1 < tile_layouts) {
-    inference.value = layout * piece_bytes;
-  }
-  results.infer(inference);
-}
-
 }  // namespace
 
 void conclude(hipscope::Results& results) {
   for (const AccessName& access : access_names) {
     infer_phases(results, access);
   }
-  infer_padding(results);
 }
 
 }  // namespace lds_phases

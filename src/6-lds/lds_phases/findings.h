@@ -49,12 +49,7 @@ inline constexpr unsigned piece_bytes = 16;
 /// l % 16. In bytes.
 std::vector<unsigned> operand_offsets(unsigned lanes, unsigned layout);
 
-/// The passes that an access of the operand takes, if the lanes with equal `phases` (the first lane
-/// of each) share them and a phase is as wide as all banks.
-double passes_of(const std::vector<unsigned>& phases, unsigned layout);
-
-/// For each of access_names its number of phases (values "phase" and "lanes" over the lane), and
-/// from sweep tile ("cycles" by layout) the padding of a row.
+/// For each of access_names its number of phases (values "phase" and "lanes" over the lane).
 void conclude(hipscope::Results& results);
 
 }  // namespace lds_phases

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,17 +38,17 @@ const Phases mi350 = phases(64, [](unsigned lane) {
 const Phases halves = phases(64, [](unsigned lane) { return lane / 32 * 32; });
 const Phases neighbours = phases(32, [](unsigned lane) { return lane / 8 * 8; });
 
-// The results of an LDS that serves the accesses of `sweep` in these phases, a cycle each, and a
-// tile in those of `tile`. `cost` says what a conflict of two lanes takes, if not a cycle for those
-// of one phase.
-using Cost = std::function<double(unsigned one, unsigned other)>;
-MadeResults simulated(const Phases& phases, const Phases& tile, double noise, const Cost& cost,
-                      const std::string& sweep = "loads-16") {
+// What is said of accesses of `sweep` by an LDS that serves them in these phases. `cost` says what
+// a conflict of two lanes takes, if not a cycle for those of one phase.
+using ConflictCost = std::function<double(unsigned one, unsigned other)>;
+Inference phases_told(const Phases& phases, double noise, const ConflictCost& cost,
+                      std::size_t access = 2) {
+  const auto& [sweep, title] = lds_phases::access_names[access];
   const auto lanes = static_cast<unsigned>(phases.size());
   MadeResults made("lds_phases", fake::describe_with(&DeviceDescription::wave_size, lanes));
   std::mt19937 random(1);
   NormalNoise error(1, noise);
-  const double passes = lds_phases::passes_of(phases, lds_phases::tile_layouts - 1);
+  const auto passes = static_cast<double>(std::set(phases.begin(), phases.end()).size());
   for (unsigned lane = 0; lane < lanes; ++lane) {
     std::vector<double> cycles;
     for (unsigned other = 0; other < lanes; ++other) {
@@ -60,13 +61,8 @@ MadeResults simulated(const Phases& phases, const Phases& tile, double noise, co
       made.curve(sweep, name, std::vector<CurvePoint>{{1.0 * lane, value}});
     }
   }
-  std::vector<CurvePoint> tile_cycles;
-  for (unsigned layout = 0; layout < lds_phases::tile_layouts; ++layout) {
-    tile_cycles.push_back({static_cast<double>(layout), lds_phases::passes_of(tile, layout)});
-  }
-  made.curve("tile", "cycles", tile_cycles);
   lds_phases::conclude(made.results());
-  return made;
+  return made.inference(std::string("phases of ") + title);
 }
 
 TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
@@ -84,9 +80,7 @@ TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
              "0-3, 12-15, 20-27 | 4-11, 16-19, 28-31 | 32-35, 44-47, 52-59 | 36-43, 48-51, 60-63"},
         Case{halves, 2, "0-31 | 32-63", 8}, Case{neighbours, 4, "0-7 | 8-15 | 16-23 | 24-31"},
         Case{Phases(32, 0), 1, "0-31"}}) {
-    const auto& [sweep, title] = lds_phases::access_names[each.access];
-    const Inference found = simulated(each.phases, each.phases, 0.005, {}, sweep)
-                                .inference(std::string("phases of ") + title);
+    const Inference found = phases_told(each.phases, 0.005, {}, each.access);
     EXPECT_EQ(found.value, each.count);
     EXPECT_EQ(found.statement, "lanes that are served together: " + each.lanes);
     EXPECT_GT(found.confidence, 0.6);
@@ -94,10 +88,8 @@ TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
 }
 
 TEST(LdsPhasesTest, WhatIsNoGroupingIsNone) {
-  const auto found = [](double noise, const Cost& cost) {
-    return simulated(neighbours, neighbours, noise, cost)
-        .inference("phases of loads of 16 bytes")
-        .value;
+  const auto found = [](double noise, const ConflictCost& cost) {
+    return phases_told(neighbours, noise, cost).value;
   };
   EXPECT_EQ(found(0, {}), 4);
   EXPECT_FALSE(found(0, [](unsigned, unsigned) { return 0; }));
@@ -112,24 +104,10 @@ TEST(LdsPhasesTest, WhatIsNoGroupingIsNone) {
 
 // One pair of lanes costs less than the others, so that it is less clear who is in the phase.
 TEST(LdsPhasesTest, TheLeastClearLaneTellsTheConfidence) {
-  const auto made = simulated(neighbours, neighbours, 0, [](unsigned one, unsigned other) {
+  const Inference found = phases_told(neighbours, 0, [](unsigned one, unsigned other) {
     return one / 8 != other / 8 ? 0 : one == 8 && other == 9 ? 0.6 : 1;
   });
-  EXPECT_NEAR(made.inference("phases of loads of 16 bytes").confidence, 0.6, 1e-9);
-}
-
-// A row that is one piece longer serves lanes of eight neighbours, but not those of MI300.
-TEST(LdsPhasesTest, ThePaddingFollowsFromThePhases) {
-  const auto padding = [](const Phases& phases, const Phases& tile) {
-    return simulated(phases, tile, 0, {}).inference("padding of a row of 128 bytes");
-  };
-  EXPECT_EQ(padding(neighbours, neighbours).value, 16);
-  EXPECT_EQ(padding(mi300, mi300).value, 32);
-  EXPECT_EQ(padding(mi300, mi300).confidence, 1);
-  EXPECT_LE(padding(mi300, neighbours).confidence, 0.5);  // not what the phases foretell
-  EXPECT_EQ(lds_phases::passes_of(neighbours, 0), 32);
-  EXPECT_EQ(lds_phases::passes_of(mi300, 0), 32);
-  EXPECT_EQ(lds_phases::passes_of(mi300, 1), 16);
+  EXPECT_NEAR(found.confidence, 0.6, 1e-9);
 }
 
 }  // namespace

@@ -42,39 +42,22 @@ inline std::vector<Stage> stages() {
       {"07 loads in flight", loads_in_flight_kernel}};
 }
 
-/// All samples of one kind in device memory, and their exact counts.
-class Set {
- public:
-  Set(const hipscope::Sweep& sweep, Data data, std::uint64_t count)
-      : sample_of_{data, hipscope::key_of(sweep.seed())},
-        count_(static_cast<unsigned>(count)),
-        samples_(count),
-        whole_(counts_of(sample_of_, 0, count_)) {
-    hipscope::fill_elements(sweep, samples_, sample_of_);
-  }
+/// All samples of one kind in device memory.
+struct Set {
+  SampleOf sample_of;
+  Counts whole;
+  hipscope::DeviceBuffer<unsigned char> samples;
 
-  [[nodiscard]] Data data() const { return sample_of_.data; }
+  [[nodiscard]] unsigned count() const { return static_cast<unsigned>(samples.size()); }
 
   /// `count` of them from `first` on, and how many of each bin they are.
   [[nodiscard]] Samples part(unsigned first, unsigned count) const {
-    return {.first = samples_.data() + first, .count = count};
+    return {.first = samples.data() + first, .count = count};
   }
   [[nodiscard]] Counts counts_of_part(unsigned first, unsigned count) const {
-    return first == 0 && count == count_ ? whole_ : counts_of(sample_of_, first, count);
+    return count == samples.size() ? whole : counts_of(sample_of, first, count);
   }
-
-  [[nodiscard]] unsigned count() const { return count_; }
-
- private:
-  SampleOf sample_of_;
-  unsigned count_;
-  hipscope::DeviceBuffer<unsigned char> samples_;
-  Counts whole_;
 };
-
-inline bool has_vendor(const hipscope::Sweep& sweep) {
-  return sweep.is_hardware() && !hipscope::vendor::histogram_library().empty();
-}
 
 class Ladder {
  public:
@@ -82,12 +65,15 @@ class Ladder {
 
   Ladder(hipscope::Sweep& sweep, std::uint64_t count) : sweep_(sweep), counts_(bins) {
     for (const Data data : {Data::uniform, Data::skewed, Data::one_bin}) {
-      sets_.emplace_back(sweep, data, count);
+      const SampleOf sample_of{data, hipscope::key_of(sweep.seed())};
+      sets_.push_back({sample_of, counts_of(sample_of, 0, static_cast<unsigned>(count)),
+                       hipscope::DeviceBuffer<unsigned char>(count)});
+      hipscope::fill_elements(sweep, sets_.back().samples, sample_of);
     }
   }
 
   void measure() {
-    if (has_vendor(sweep_)) {
+    if (sweep_.is_hardware() && !hipscope::vendor::histogram_library().empty()) {
       const auto library = std::make_shared<hipscope::vendor::Histogram>(sets_[0].count());
       const Run vendor = [library](const Samples& samples, unsigned* counts) {
         library->enqueue(samples.first, counts);
@@ -141,11 +127,11 @@ class Ladder {
   // All three kinds of samples; `starts_anywhere`: also some that begin and end between vectors.
   void measure_row(hipscope::Point& point, unsigned share, bool starts_anywhere, const Run& run) {
     for (Set& set : sets_) {
-      const std::string name = name_of(set.data());
+      const std::string name = name_of(set.sample_of.data);
       const unsigned count = std::max(1U, set.count() / share);
       const Samples samples = set.part(0, count);
       verify(point, name, samples, set.counts_of_part(0, count), run);
-      if (starts_anywhere && set.data() != Data::one_bin) {
+      if (starts_anywhere && set.sample_of.data != Data::one_bin) {
         verify_awkward(point, set, run);
       }
       const auto body = [&] { run(samples, counts_.data()); };

@@ -4,6 +4,7 @@
 #include <hipscope/hipscope.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace atomics::histogram {
@@ -18,15 +19,8 @@ enum class Data {
 };
 
 inline const char* name_of(Data data) {
-  switch (data) {
-    case Data::uniform:
-      return "uniform";
-    case Data::skewed:
-      return "skewed";
-    case Data::one_bin:
-      return "one bin";
-  }
-  return "";
+  constexpr std::array names = {"uniform", "skewed", "one bin"};
+  return names[static_cast<std::size_t>(data)];
 }
 
 struct SampleOf {
