@@ -104,9 +104,10 @@ Stage<Value> split_along_k_stage() {
         const bool has_whole_tiles =
             extents.m % Tile::rows == 0 && extents.n % Tile::columns == 0 && extents.k > 0 &&
             extents.k % self.tiles.depth == 0 && begins_aligned(product.c, extents.ldc);
-        enqueue_split_tiles(!is_aligned(product) ? split_along_k_kernel<Tile, AnyCopy<Tile, false>>
-                            : has_whole_tiles    ? whole
-                                                 : split_along_k_kernel<Tile, AnyCopy<Tile, true>>,
+        enqueue_split_tiles(!has_whole_pieces(product)
+                                ? split_along_k_kernel<Tile, AnyCopy<Tile, false>>
+                            : has_whole_tiles ? whole
+                                              : split_along_k_kernel<Tile, AnyCopy<Tile, true>>,
                             self, product, xcds());
       });
   stage.any_size = true;
