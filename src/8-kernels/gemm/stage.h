@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -132,6 +133,26 @@ const Choice& choice_of(const std::vector<Choice>& likely, unsigned choice) {
   return likely[std::min<std::size_t>(choice, likely.size() - 1)];
 }
 inline constexpr unsigned likely_choices = 16;
+
+/// A model's choices for products of the last size: a product is often one of many of its size, and
+/// a small one takes no longer than the model.
+template <typename Size, typename Choices>
+class LastChoices {
+ public:
+  /// `make()` makes them where the size is another.
+  template <typename Make>
+  const Choices& of(const Size& size, const Make& make) {
+    if (size != size_) {
+      choices_ = make();
+      size_ = size;
+    }
+    return choices_;
+  }
+
+ private:
+  std::optional<Size> size_;
+  Choices choices_;
+};
 
 /// Of the device that is used.
 inline unsigned device_attribute(hipDeviceAttribute_t attribute) {

@@ -235,8 +235,6 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles) {
 }
 
 /// The kernels and splits for products of this size on the device, from the likely fastest on.
-/// Those of the last size are kept: a product is often one of many of its size, and a small one
-/// takes no longer than the model.
 template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
           DeviceCosts (*costs)()>
 const std::vector<TileChoice>& choices_for(const Extents& extents) {
@@ -245,20 +243,17 @@ const std::vector<TileChoice>& choices_for(const Extents& extents) {
     of_device.lds_bytes = most_lds_bytes();
     return of_device;
   }();
-  static ProductSize last{};
-  static std::vector<TileChoice> choices;
+  static LastChoices<ProductSize, std::vector<TileChoice>> last;
   constexpr unsigned whole = 16 / sizeof(Value);
   const ProductSize size = {extents.m, extents.n, extents.k,
                             extents.lda % whole == 0 && extents.ldb % whole == 0};
-  if (choices.empty() || !(size == last)) {
+  return last.of(size, [&] {
     std::vector<TileOption> options;
     for (const SizedKernel<Value>& kernel : kernels()) {
       options.push_back(kernel.option);
     }
-    choices = likely_tiles(options, size, device, likely_choices);
-    last = size;
-  }
-  return choices;
+    return likely_tiles(options, size, device, likely_choices);
+  });
 }
 
 /// `stage`, but by the kernel that the model takes for each product.
