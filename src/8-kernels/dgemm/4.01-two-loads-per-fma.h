@@ -27,6 +27,4 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage two_loads_stage() { return stage_of_64<two_loads_kernel>("two loads per FMA", 1, 1); }
-
 }  // namespace dgemm

@@ -60,8 +60,4 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage sums_in_registers_stage() {
-  return stage_of_64<sums_in_registers_kernel>("sums in registers, depth 8", 1, 8);
-}
-
 }  // namespace dgemm

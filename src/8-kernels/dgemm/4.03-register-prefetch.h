@@ -69,8 +69,4 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage register_prefetch_stage() {
-  return stage_of_64<register_prefetch_kernel>("register prefetch", 1, 8);
-}
-
 }  // namespace dgemm

@@ -77,6 +77,4 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage lds_staging_stage() { return stage_of_64<lds_staging_kernel>("LDS staging", 8, 8); }
-
 }  // namespace dgemm

@@ -11,8 +11,6 @@
 // LDS allows.
 #pragma once
 
-#include <string>
-
 #include "bank_conflicts.h"
 #include "stage.h"
 
@@ -91,11 +89,6 @@ __global__ void __launch_bounds__(256)
                    beta);
     }
   }
-}
-
-template <Spread spread>
-Stage lds_double_buffer_stage(const std::string& technique) {
-  return stage_of_64<lds_double_buffer_kernel<spread>>(technique, 8, 8);
 }
 
 }  // namespace dgemm

@@ -76,8 +76,7 @@ class EightByEight {
 };
 
 inline Stage register_tile_stage() {
-  return staged_stage<EightByEight>("8 x 8 per thread", {.thread_rows = 8, .thread_columns = 8},
-                                    Unit::vector);
+  return staged_stage<EightByEight>("8 x 8 per thread", 8, 8, Unit::vector);
 }
 
 }  // namespace dgemm

@@ -34,18 +34,7 @@ __global__ void __launch_bounds__(staged_threads, Part::blocks_per_unit)
     StagedCopies copies(tiles, extents, a, b, place, (first - tile_begin) * staged_depth);
     part.multiply(copies, tiles, end - first);
     if (end == tile_begin + steps) {
-      // Adds the sums of all blocks before this one that have steps of this tile. They have handed
-      // them over before they did anything else; and they run, or have run: split blocks come first
-      // in the grid, one for each CU at most, and lower numbers begin no later.
-      unsigned first_block = blockIdx.x;
-      while (first_step(first_block, split, steps) > tile_begin) {
-        --first_block;
-        if (threadIdx.x == 0) {
-          take_ready(split, first_block);
-        }
-      }
-      __threadfence();
-      __syncthreads();
+      const unsigned first_block = take_ready_of_tile(split, steps, tile_begin);
       double* const first_of_c =
           c + (place.row + Part::place().row) * extents.ldc + place.column + Part::place().column;
 #pragma unroll

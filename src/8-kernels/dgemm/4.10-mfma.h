@@ -115,8 +115,7 @@ inline Stage mfma_stage() {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   Stage stage{.technique = technique, .unit = Unit::matrix};
 #else
-  Stage stage =
-      staged_stage<MfmaPart>(technique, {.thread_rows = 64, .thread_columns = 64}, Unit::matrix);
+  Stage stage = staged_stage<MfmaPart>(technique, 64, 64, Unit::matrix);
 #endif
   stage.needs = mfma;
   return stage;

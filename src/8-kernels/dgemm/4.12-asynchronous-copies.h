@@ -103,13 +103,6 @@ class VectorPart {
   double b_[2][2 * pairs];
 };
 
-inline Stage asynchronous_copies_stage() {
-  return pipeline_stage<VectorPart, false>("asynchronous copies", Unit::vector);
-}
-inline Stage asynchronous_copies_split_stage() {
-  return pipeline_stage<VectorPart, true>("tiles split along k", Unit::vector);
-}
-
 #endif
 
 }  // namespace dgemm

@@ -136,19 +136,6 @@ class MatrixPart : public MatrixLanes {
   double2 b_[2][pairs];
 };
 
-inline Stage matrix_instructions_stage() {
-  Stage stage =
-      pipeline_stage<MatrixPart, false>("matrix instructions, asynchronous copies", Unit::matrix);
-  stage.needs = matrix_instruction;
-  return stage;
-}
-inline Stage matrix_instructions_split_stage() {
-  Stage stage =
-      pipeline_stage<MatrixPart, true>("matrix instructions, tiles split along k", Unit::matrix);
-  stage.needs = matrix_instruction;
-  return stage;
-}
-
 #endif
 
 }  // namespace dgemm

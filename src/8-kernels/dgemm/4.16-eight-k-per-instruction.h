@@ -80,10 +80,8 @@ class EightKPart : public MatrixLanes {
 };
 
 inline Stage eight_k_stage() {
-  Stage stage =
-      pipeline_stage<EightKPart<WholeTile>, true>("matrix instructions of eight k", Unit::matrix);
-  stage.needs = matrix_instruction;
-  return stage;
+  return pipeline_stage<EightKPart<WholeTile>, true>("matrix instructions of eight k",
+                                                     Unit::matrix);
 }
 
 #endif

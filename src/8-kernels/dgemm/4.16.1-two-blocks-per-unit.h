@@ -30,10 +30,8 @@ struct HalfTile {
 };
 
 inline Stage two_blocks_stage() {
-  Stage stage =
-      pipeline_stage<EightKPart<HalfTile>, true>("matrix instructions, two blocks", Unit::matrix);
-  stage.needs = matrix_instruction;
-  return stage;
+  return pipeline_stage<EightKPart<HalfTile>, true>("matrix instructions, two blocks",
+                                                    Unit::matrix);
 }
 
 #endif

@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
 template <typename Shape>
 void enqueue(const Product& product, gemm::Split split) {
   gemm::enqueue_either<Shape, small_tiles_kernel<Shape, true>, small_tiles_kernel<Shape, false>>(
-      product, split, is_even(product));
+      product, split, gemm::has_whole_pieces(product));
 }
 
 /// The tile of this stage.

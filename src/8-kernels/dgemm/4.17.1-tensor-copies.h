@@ -370,12 +370,9 @@ static __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
 
 /// Whether the rows of all matrices are whole pieces of 16 bytes, and C is not read.
 inline bool takes_whole_pieces(const Product& product) {
-  const auto begins_so = [](const double* matrix, unsigned pitch) {
-    return pitch % 2 == 0 && reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
-  };
   const Extents& e = product.extents;
-  return begins_so(product.a, e.lda) && begins_so(product.b, e.ldb) &&
-         begins_so(product.c, e.ldc) && e.n % 2 == 0 && product.beta == 0;
+  return gemm::begins_aligned(product.a, e.lda) && gemm::begins_aligned(product.b, e.ldb) &&
+         gemm::begins_aligned(product.c, e.ldc) && e.n % 2 == 0 && product.beta == 0;
 }
 
 /// Enqueues the kernel on a cluster for each tile.
@@ -420,23 +417,14 @@ inline Stage tensor_copies_stage() {
                  .on = [](const std::string& name) { return gemm::sm_of(name) >= 90; }};
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   using tensor_tiles::Tile;
-  stage.tiles = {.block_rows = Tile::rows,
-                 .block_columns = Tile::columns,
-                 .depth = Tile::depth,
-                 .threads = Tile::threads,
-                 .thread_rows = Tile::warp_rows,
-                 .thread_columns = Tile::warp_columns};
+  stage.tiles = {Tile::rows,    Tile::columns,   Tile::depth,
+                 Tile::threads, Tile::warp_rows, Tile::warp_columns};
   stage.dynamic_lds_bytes = Tile::lds_bytes;
   stage.kernel = reinterpret_cast<const void*>(tensor_tiles::tensor_tiles_kernel<Tile>);
   stage.enqueue = [](const Stage&, const Product& product) {
-    const Extents& e = product.extents;
-    const unsigned tiles = blocks_of(e.m, Tile::rows) * blocks_of(e.n, Tile::columns);
-    unsigned cluster = 1;
-    while (cluster < gemm::most_blocks_of_a_cluster && tiles * cluster * 2 <= compute_units() &&
-           cluster * 2 * Tile::depth <= e.k) {
-      cluster *= 2;
-    }
-    tensor_tiles::enqueue<Tile>(product, {cluster, 1});
+    tensor_tiles::enqueue<Tile>(
+        product,
+        gemm::blocks_that_fit<Tile, tensor_tiles::tensor_tiles_kernel<Tile>>(product.extents));
   };
 #endif
   return stage;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "matrix_instruction.h"
 #include "stage.h"
 
 namespace dgemm {
@@ -168,16 +169,6 @@ class Copies {
   unsigned columns_left_;
   unsigned buffer_ = 0;
 };
-
-/// Whether all pairs of values begin at multiples of 16 bytes.
-inline bool is_even(const Product& product) {
-  const Extents& extents = product.extents;
-  const auto is_aligned = [](const double* matrix) {
-    return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
-  };
-  return extents.n % 2 == 0 && extents.k % 2 == 0 && extents.lda % 2 == 0 && extents.ldb % 2 == 0 &&
-         is_aligned(product.a) && is_aligned(product.b);
-}
 
 /// The tile of 4.12 to 4.16: 128 x 128, a block on each SM; rows of B are longer by 16 bytes, so
 /// that those of four lanes begin in banks of their own. The host backend's LDS has room for 64 x
@@ -345,25 +336,22 @@ Stage pipeline_stage(const std::string& technique, Unit unit) {
   using Tile = typename Part::Tile;
   const bool is_vector = unit == Unit::vector;
   Stage stage{.technique = technique,
-              .tiles = {.block_rows = Tile::rows,
-                        .block_columns = Tile::columns,
-                        .depth = Tile::depth,
-                        .threads = Tile::threads,
-                        .thread_rows = is_vector ? Part::rows : Tile::group_rows,
-                        .thread_columns = is_vector ? 2 * Part::pairs : Tile::group_columns},
+              .tiles = {Tile::rows, Tile::columns, Tile::depth, Tile::threads,
+                        is_vector ? Part::rows : Tile::group_rows,
+                        is_vector ? 2 * Part::pairs : Tile::group_columns},
               .unit = unit,
               .dynamic_lds_bytes = Tile::lds_bytes,
               .any_size = true,
               .is_contender = is_split,
               .blocks_per_unit = Tile::blocks_per_unit,
               .kernel = reinterpret_cast<const void*>(pipeline_kernel<Part, is_split, true>),
-              .needs = gemm::copies_to_any_place};
+              .needs = is_vector ? gemm::copies_to_any_place : matrix_instruction};
   stage.enqueue = [](const Stage& self, const Product& product) {
     static const auto even =
         hipscope::allow_lds(pipeline_kernel<Part, is_split, true>, Tile::lds_bytes);
     static const auto odd =
         hipscope::allow_lds(pipeline_kernel<Part, is_split, false>, Tile::lds_bytes);
-    gemm::enqueue_split_tiles(is_even(product) ? even : odd, self, product);
+    gemm::enqueue_split_tiles(gemm::has_whole_pieces(product) ? even : odd, self, product);
   };
   if (is_split) {
     stage.workspace_bytes = [](const Extents&) {

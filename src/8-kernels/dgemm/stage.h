@@ -38,13 +38,7 @@ __device__ inline void store_result(double* c, double alpha, double sum, double 
 /// A stage of blocks of 64 x 64 by 256 threads with 4 x 4 elements each.
 template <auto kernel>
 Stage stage_of_64(const std::string& technique, unsigned depth, unsigned k_multiple) {
-  Stage stage = gemm::stage_of<double, kernel>(technique, "",
-                                               {.block_rows = 64,
-                                                .block_columns = 64,
-                                                .depth = depth,
-                                                .threads = 256,
-                                                .thread_rows = 4,
-                                                .thread_columns = 4});
+  Stage stage = gemm::stage_of<double, kernel>(technique, {64, 64, depth, 256, 4, 4});
   stage.k_multiple = k_multiple;
   return stage;
 }

@@ -86,22 +86,13 @@ __global__ void __launch_bounds__(staged_threads, Part::blocks_per_unit)
   }
 }
 
-/// What of a tile a thread, or a wave, has.
-struct PartSize {
-  unsigned thread_rows;
-  unsigned thread_columns;
-};
-
+/// `thread_rows` x `thread_columns`: what of a tile a thread, or a wave, has.
 template <typename Part>
-Stage staged_stage(const std::string& technique, PartSize part, Unit unit) {
-  Stage stage =
-      gemm::stage_of<double, staged_kernel<Part>>(technique, "",
-                                                  {.block_rows = staged_side,
-                                                   .block_columns = staged_side,
-                                                   .depth = staged_depth,
-                                                   .threads = staged_threads,
-                                                   .thread_rows = part.thread_rows,
-                                                   .thread_columns = part.thread_columns});
+Stage staged_stage(const std::string& technique, unsigned thread_rows, unsigned thread_columns,
+                   Unit unit) {
+  Stage stage = gemm::stage_of<double, staged_kernel<Part>>(
+      technique,
+      {staged_side, staged_side, staged_depth, staged_threads, thread_rows, thread_columns});
   stage.unit = unit;
   stage.is_contender = true;
   return stage;

@@ -26,15 +26,22 @@ namespace dgemm {
 /// AMD has other matrix instructions, and no cp.async; its last stages are gemm/mfma's.
 inline std::vector<Stage> numbered_stages() {
   return {
-    two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),
-        lds_double_buffer_stage<Spread::together>("LDS double buffer"),
-        lds_double_buffer_stage<Spread::pairs>("fewer bank conflicts"),
-        lds_double_buffer_stage<Spread::apart>("no bank conflicts"), register_tile_stage(),
-        split_tile_stage(), mfma_stage(), mfma_split_stage(),
+    // With the depth of tiles in LDS, and what k must be a multiple of.
+    stage_of_64<two_loads_kernel>("two loads per FMA", 1, 1),
+        stage_of_64<sums_in_registers_kernel>("sums in registers, depth 8", 1, 8),
+        stage_of_64<register_prefetch_kernel>("register prefetch", 1, 8),
+        stage_of_64<lds_staging_kernel>("LDS staging", 8, 8),
+        stage_of_64<lds_double_buffer_kernel<Spread::together>>("LDS double buffer", 8, 8),
+        stage_of_64<lds_double_buffer_kernel<Spread::pairs>>("fewer bank conflicts", 8, 8),
+        stage_of_64<lds_double_buffer_kernel<Spread::apart>>("no bank conflicts", 8, 8),
+        register_tile_stage(), split_tile_stage(), mfma_stage(), mfma_split_stage(),
 #if !defined(HIPSCOPE_BACKEND_AMD)
-        asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
-        matrix_instructions_split_stage(), eight_k_stage(), two_blocks_stage(), small_tiles_stage(),
-        tensor_copies_stage(), tile_by_size_stage()
+        pipeline_stage<VectorPart, false>("asynchronous copies", Unit::vector),
+        pipeline_stage<VectorPart, true>("tiles split along k", Unit::vector),
+        pipeline_stage<MatrixPart, false>("matrix instructions, asynchronous copies", Unit::matrix),
+        pipeline_stage<MatrixPart, true>("matrix instructions, tiles split along k", Unit::matrix),
+        eight_k_stage(), two_blocks_stage(), small_tiles_stage(), tensor_copies_stage(),
+        tile_by_size_stage()
 #endif
   };
 }

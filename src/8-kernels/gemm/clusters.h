@@ -35,17 +35,22 @@ __device__ inline void let_next_kernel_begin() {
 #endif
 }
 
-/// Whether a kernel was compiled for clusters.
+/// Whether the code of a kernel that the device runs is for a compute capability, 80 or 90, or a
+/// later one.
 template <typename... Parameters>
-bool uses_clusters([[maybe_unused]] void (*kernel)(Parameters...)) {
+bool is_compiled_for([[maybe_unused]] int capability,
+                     [[maybe_unused]] void (*kernel)(Parameters...)) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  constexpr int since = 90;
   hipFuncAttributes attributes{};
   hipscope::check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-  return attributes.ptxVersion >= since;
+  return attributes.ptxVersion >= capability;
 #else
   return false;
 #endif
+}
+template <typename... Parameters>
+bool uses_clusters(void (*kernel)(Parameters...)) {
+  return is_compiled_for(90, kernel);
 }
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)

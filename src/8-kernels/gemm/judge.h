@@ -1,6 +1,7 @@
 // Checks and measures a stage or the library, and describes a stage's kernel.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -81,17 +82,13 @@ void verify_both(hipscope::Point& point, Multiplier& multiplier, Problem<Value, 
 template <typename Value>
 void add_resources(const hipscope::Sweep& sweep, hipscope::Point& point,
                    const Stage<Value>& stage) {
-  hipFuncAttributes attributes{};
-  int blocks = 0;
-  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, stage.kernel, static_cast<int>(stage.tiles.threads), stage.dynamic_lds_bytes));
-  const auto known = [&](double value) { return sweep.is_hardware() ? value : unknown; };
-  const double lds = static_cast<double>(attributes.sharedSizeBytes) + stage.dynamic_lds_bytes;
-  point.value("registers", known(attributes.numRegs), "per thread");
-  point.value("scratch", known(static_cast<double>(attributes.localSizeBytes)), "bytes per thread");
-  point.value("LDS", known(lds), "bytes");
-  point.value("blocks per CU", known(blocks), "");
+  const hipscope::Footprint footprint = hipscope::footprint_of(sweep, stage.kernel);
+  const int blocks =
+      hipscope::resident_blocks(stage.kernel, stage.tiles.threads, stage.dynamic_lds_bytes);
+  point.value("registers", footprint.registers, "per thread");
+  point.value("scratch", footprint.scratch_bytes, "bytes per thread");
+  point.value("LDS", footprint.lds_bytes + stage.dynamic_lds_bytes, "bytes");
+  point.value("blocks per CU", sweep.is_hardware() ? blocks : unknown, "");
 }
 
 inline constexpr const char* teraflops = "TFLOP/s";
@@ -104,38 +101,27 @@ inline double rate_of(const Extents& extents, double seconds) {
   return 2e-12 * fmas_of(extents) / seconds;
 }
 
-/// All that the library offers in these ways for a product, as what can be timed; `choices` names
-/// the library, and its own way, of each.
-template <typename Value, typename Result>
-struct LibraryChoices {
-  using Choice = std::pair<std::shared_ptr<Library<Value, Result>>, int>;
-  std::vector<Choice> choices;
-  std::vector<std::function<void()>> bodies;
-
-  LibraryChoices(const std::vector<LibraryWay>& ways, const Product<Value, Result>& product) {
-    for (const LibraryWay& way : ways) {
-      const auto library = std::make_shared<Library<Value, Result>>(way, product);
-      for (int i = 0; i < library->ways(); ++i) {
-        choices.emplace_back(library, i);
-        bodies.emplace_back([library, i, product] {
-          library->choose(i);
-          library->enqueue(product);
-        });
-      }
-    }
-  }
-};
-
 /// The library in the fastest of these ways, as measured in a graph; null where it has none.
 template <typename Value, typename Result>
 std::shared_ptr<Library<Value, Result>> fastest_library(hipscope::Point& point,
                                                         const std::vector<LibraryWay>& ways,
                                                         const Product<Value, Result>& product) {
-  const LibraryChoices<Value, Result> all(ways, product);
-  if (all.choices.empty()) {
+  std::vector<std::pair<std::shared_ptr<Library<Value, Result>>, int>> choices;
+  std::vector<std::function<void()>> bodies;
+  for (const LibraryWay& way : ways) {
+    const auto library = std::make_shared<Library<Value, Result>>(way, product);
+    for (int i = 0; i < library->ways(); ++i) {
+      choices.emplace_back(library, i);
+      bodies.emplace_back([library, i, product] {
+        library->choose(i);
+        library->enqueue(product);
+      });
+    }
+  }
+  if (choices.empty()) {
     return nullptr;
   }
-  const auto& [library, way] = all.choices[point.fastest(all.bodies)];
+  const auto& [library, way] = choices[point.fastest(bodies)];
   library->choose(way);
   return library;
 }

@@ -63,6 +63,25 @@ __device__ void take_ready(const SplitTiles<Value>& split, unsigned block) {
   }
 }
 
+/// Waits for the sums of all blocks before this one that have steps of the tile that begins at step
+/// `tile_begin`; returns the first of them. They have handed them over before they did anything
+/// else; and they run, or have run: split blocks come first in the grid, one for each CU at most,
+/// and lower numbers begin no later.
+template <typename Value>
+__device__ unsigned take_ready_of_tile(const SplitTiles<Value>& split, unsigned steps,
+                                       unsigned tile_begin) {
+  unsigned first_block = blockIdx.x;
+  while (first_step(first_block, split, steps) > tile_begin) {
+    --first_block;
+    if (threadIdx.x == 0) {
+      take_ready(split, first_block);
+    }
+  }
+  __threadfence();
+  __syncthreads();
+  return first_block;
+}
+
 /// The thread's index, of which the compiler knows nothing but that it is less than 1024: clang
 /// would compute the addresses of all of a thread's sums before the loop over tiles, two registers
 /// each. (Of a pointer it would no longer know that it points to device memory.)

@@ -3,11 +3,13 @@
 // sums and factors are float; `Result`, of C, is the same or float, of 8 bits Half or float.
 #pragma once
 
+#include <hipscope/describe_device.h>
 #include <hipscope/half.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -45,6 +47,12 @@ __host__ __device__ std::size_t place_in_b(const Extents& extents, unsigned k, u
                                  : std::size_t{k} * extents.ldb + column;
 }
 
+/// Whether a matrix's rows begin at multiples of 16 bytes.
+template <typename Value>
+bool begins_aligned(const Value* matrix, unsigned pitch) {
+  return pitch % (16 / sizeof(Value)) == 0 && reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
+}
+
 /// One product, as a kernel is asked for it.
 template <typename Value, typename Result = Value>
 struct Product {
@@ -62,6 +70,15 @@ struct Product {
 /// their own can be said that nothing else points there.
 template <typename Value, typename Result = Value>
 using Kernel = void (*)(Extents, Factor<Value>, const Value*, const Value*, Factor<Value>, Result*);
+
+/// Whether all rows of A and B are whole pieces of 16 bytes.
+template <typename Value, typename Result>
+bool has_whole_pieces(const Product<Value, Result>& product) {
+  constexpr unsigned piece = 16 / sizeof(Value);
+  const Extents& extents = product.extents;
+  return extents.k % piece == 0 && extents.n % piece == 0 &&
+         begins_aligned(product.a, extents.lda) && begins_aligned(product.b, extents.ldb);
+}
 
 /// How much of the product a block, and a thread of it, has at once.
 struct Tiles {
@@ -117,16 +134,43 @@ const Choice& choice_of(const std::vector<Choice>& likely, unsigned choice) {
 }
 inline constexpr unsigned likely_choices = 16;
 
-/// CUs of the device that is used.
+/// A model's choices for products of the last size: a product is often one of many of its size, and
+/// a small one takes no longer than the model.
+template <typename Size, typename Choices>
+class LastChoices {
+ public:
+  /// `make()` makes them where the size is another.
+  template <typename Make>
+  const Choices& of(const Size& size, const Make& make) {
+    if (size != size_) {
+      choices_ = make();
+      size_ = size;
+    }
+    return choices_;
+  }
+
+ private:
+  std::optional<Size> size_;
+  Choices choices_;
+};
+
+/// Of the device that is used.
+inline unsigned device_attribute(hipDeviceAttribute_t attribute) {
+  int device = 0;
+  int found = 0;
+  hipscope::check(hipGetDevice(&device));
+  hipscope::check(hipDeviceGetAttribute(&found, attribute, device));
+  return static_cast<unsigned>(found);
+}
 inline unsigned compute_units() {
-  static const int units = [] {
-    int device = 0;
-    int found = 0;
-    hipscope::check(hipGetDevice(&device));
-    hipscope::check(hipDeviceGetAttribute(&found, hipDeviceAttributeMultiprocessorCount, device));
-    return found;
-  }();
-  return static_cast<unsigned>(units);
+  static const unsigned units = device_attribute(hipDeviceAttributeMultiprocessorCount);
+  return units;
+}
+
+inline std::string device_architecture() {
+  int device = 0;
+  hipscope::check(hipGetDevice(&device));
+  return hipscope::describe_device(device).architecture;
 }
 
 inline unsigned blocks_of(std::uint64_t count, unsigned block) {
@@ -150,13 +194,18 @@ void enqueue(const Stage<Value, Result>& stage, const Product<Value, Result>& pr
 
 /// A stage whose kernel works on one tile of C per block.
 template <typename Value, auto kernel, typename Result = Value>
-Stage<Value, Result> stage_of(const std::string& technique, const std::string& source_kernel,
-                              const Tiles& tiles) {
+Stage<Value, Result> stage_of(const std::string& technique, const Tiles& tiles) {
   return {.technique = technique,
-          .source_kernel = source_kernel,
           .tiles = tiles,
           .kernel = reinterpret_cast<const void*>(kernel),
           .enqueue = enqueue<Value, kernel, Result>};
+}
+
+/// A stage that is measured at all sizes and against the vendor's library.
+template <typename Value, typename Result>
+Stage<Value, Result> contender(Stage<Value, Result> stage) {
+  stage.is_contender = true;
+  return stage;
 }
 
 /// "16 x 16 x 64"

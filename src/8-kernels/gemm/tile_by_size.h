@@ -2,7 +2,6 @@
 // launch, the choice by tile_choice.h's model, and the sweep that checks every one of them.
 #pragma once
 
-#include <hipscope/describe_device.h>
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
@@ -56,40 +55,30 @@ inline DeviceUnits units_for_clusters(bool has_clusters) {
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 /// Of the device that is used.
-inline AmdRates device_amd_rates() {
-  int device = 0;
-  hipscope::check(hipGetDevice(&device));
-  return amd_rates(hipscope::describe_device(device).architecture);
-}
+inline AmdRates device_amd_rates() { return amd_rates(device_architecture()); }
 #endif
+
+/// The LDS that a block may ask for at a launch; on other backends kernels name theirs beforehand.
+inline unsigned most_lds_bytes() {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  static const unsigned bytes = device_attribute(hipDeviceAttributeSharedMemPerBlockOptin);
+  return bytes;
+#else
+  return ~0U;
+#endif
+}
 
 /// LDS for a block that has `needed` bytes, with which no more than `blocks` of them fit on a CU.
 /// Where kernels overlap, blocks come while the last of the kernel before are still there, to
 /// wherever there is room: two to one CU and none to another, and everybody waits for the two.
 inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  struct Lds {
-    int of_unit = 0;
-    int of_block = 0;
-    int kept_of_block = 0;  // by the driver
-  };
-  static const Lds lds = [] {
-    int device = 0;
-    hipscope::check(hipGetDevice(&device));
-    Lds found;
-    for (const auto& [value, attribute] :
-         {std::pair{&found.of_unit, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
-          std::pair{&found.of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-          std::pair{&found.kept_of_block, cudaDevAttrReservedSharedMemoryPerBlock}}) {
-      hipscope::check(cudaDeviceGetAttribute(value, attribute, device));
-    }
-    return found;
-  }();
+  static const unsigned of_unit = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  static const unsigned kept_by_driver = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
   constexpr unsigned step = 128;  // a multiple of what LDS is given out by
-  const auto share = static_cast<unsigned>(lds.of_unit) / (blocks + 1);
-  const auto kept = static_cast<unsigned>(lds.kept_of_block);
-  const unsigned bytes = share > kept ? ((share - kept) / step + 1) * step : 0;
-  return std::max(needed, std::min(bytes, static_cast<unsigned>(lds.of_block)));
+  const unsigned share = of_unit / (blocks + 1);
+  const unsigned bytes = share > kept_by_driver ? ((share - kept_by_driver) / step + 1) * step : 0;
+  return std::max(needed, std::min(bytes, most_lds_bytes()));
 #else
   return needed;
 #endif
@@ -178,12 +167,8 @@ template <typename Value, typename Shape, auto kernel,
           void (*enqueue)(const Product<Value>&, Split)>
 Stage<Value> shared_tile_stage(const std::string& technique, Unit unit, const Needs& needs) {
   return {.technique = technique,
-          .tiles = {.block_rows = Shape::rows,
-                    .block_columns = Shape::columns,
-                    .depth = Shape::depth,
-                    .threads = Shape::threads,
-                    .thread_rows = Shape::thread_rows,
-                    .thread_columns = Shape::thread_columns},
+          .tiles = {Shape::rows, Shape::columns, Shape::depth, Shape::threads, Shape::thread_rows,
+                    Shape::thread_columns},
           .unit = unit,
           .dynamic_lds_bytes = Shape::lds_bytes,
           .any_size = true,
@@ -249,22 +234,7 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles) {
                                 Split) { return stage.workspace_bytes(extents); }};
 }
 
-/// The LDS that a block may ask for at a launch; on other backends kernels name theirs beforehand.
-inline unsigned most_lds_bytes() {
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  int device = 0;
-  int bytes = 0;
-  hipscope::check(hipGetDevice(&device));
-  hipscope::check(hipDeviceGetAttribute(&bytes, hipDeviceAttributeSharedMemPerBlockOptin, device));
-  return static_cast<unsigned>(bytes);
-#else
-  return ~0U;
-#endif
-}
-
 /// The kernels and splits for products of this size on the device, from the likely fastest on.
-/// Those of the last size are kept: a product is often one of many of its size, and a small one
-/// takes no longer than the model.
 template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
           DeviceCosts (*costs)()>
 const std::vector<TileChoice>& choices_for(const Extents& extents) {
@@ -273,20 +243,17 @@ const std::vector<TileChoice>& choices_for(const Extents& extents) {
     of_device.lds_bytes = most_lds_bytes();
     return of_device;
   }();
-  static ProductSize last{};
-  static std::vector<TileChoice> choices;
+  static LastChoices<ProductSize, std::vector<TileChoice>> last;
   constexpr unsigned whole = 16 / sizeof(Value);
   const ProductSize size = {extents.m, extents.n, extents.k,
                             extents.lda % whole == 0 && extents.ldb % whole == 0};
-  if (choices.empty() || !(size == last)) {
+  return last.of(size, [&] {
     std::vector<TileOption> options;
     for (const SizedKernel<Value>& kernel : kernels()) {
       options.push_back(kernel.option);
     }
-    choices = likely_tiles(options, size, device, likely_choices);
-    last = size;
-  }
-  return choices;
+    return likely_tiles(options, size, device, likely_choices);
+  });
 }
 
 /// `stage`, but by the kernel that the model takes for each product.

@@ -1,8 +1,6 @@
 // An order of tiles that minimizes the loads of each L2, where a GPU has several XCDs.
 #pragma once
 
-#include <hipscope/describe_device.h>
-
 #include <string>
 
 #include "stage.h"
@@ -45,11 +43,7 @@ inline unsigned count_xcds(const std::string& architecture, unsigned units) {
 
 /// XCDs of the device that is used.
 inline unsigned xcds() {
-  static const unsigned found = [] {
-    int device = 0;
-    hipscope::check(hipGetDevice(&device));
-    return count_xcds(hipscope::describe_device(device).architecture, compute_units());
-  }();
+  static const unsigned found = count_xcds(device_architecture(), compute_units());
   return found;
 }
 

@@ -23,8 +23,4 @@ static __global__ void __launch_bounds__(256)
   store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
 }
 
-inline Stage one_thread_per_element_stage() {
-  return square_stage<one_thread_per_element_kernel, 1>("one thread per element", 1);
-}
-
 }  // namespace hgemm

@@ -32,8 +32,4 @@ static __global__ void __launch_bounds__(256)
   store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
 }
 
-inline Stage lds_tile_stage() {
-  return square_stage<lds_tile_kernel, 1>("tiles of 16 x 16 in LDS", 16);
-}
-
 }  // namespace hgemm

@@ -70,10 +70,4 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage thread_tile_stage() {
-  Stage stage = square_stage<thread_tile_kernel, 8>("8 x 8 per thread", 16);
-  stage.is_contender = true;  // the last one that every device has
-  return stage;
-}
-
 }  // namespace hgemm

@@ -88,8 +88,4 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage dot_products_stage() {
-  return square_stage<dot_products_kernel, 8>("products of two halves", 16);
-}
-
 }  // namespace hgemm

@@ -52,13 +52,4 @@ static __global__ void __launch_bounds__(256)
              extents.ldc, alpha, beta);
 }
 
-inline std::vector<Stage> matrix_from_memory_stages() {
-  return stages_by_instruction([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    Stage stage = matrix_stage<Code, matrix_from_memory_kernel<Code>>(", operands from memory", 1);
-    stage.k_multiple = Code::k;
-    return stage;
-  });
-}
-
 }  // namespace hgemm

@@ -48,11 +48,4 @@ static __global__ void __launch_bounds__(256)
              extents.ldc, alpha, beta);
 }
 
-inline std::vector<Stage> matrix_from_lds_stages() {
-  return stages_by_instruction([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    return matrix_stage<Code, matrix_from_lds_kernel<Code>>(", operands from LDS", 32);
-  });
-}
-
 }  // namespace hgemm

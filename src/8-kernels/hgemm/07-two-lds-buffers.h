@@ -74,8 +74,7 @@ static __global__ void __launch_bounds__(256)
 
 template <typename Value = Half, typename Result = Value>
 std::vector<gemm::Stage<Value, Result>> two_lds_buffers_stages() {
-  return stages_by_instruction<Value>([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
+  return stages_by_instruction<Value>([]<typename Code>(Instruction<Code>) {
     auto stage = matrix_stage<Code, two_lds_buffers_kernel<Code, Value, Result>, Value, Result>(
         ", two LDS buffers", 32);
     stage.is_contender = true;  // the last one for devices of several kinds

@@ -185,11 +185,4 @@ static __global__ void __launch_bounds__(256)
              extents.ldc, alpha, beta);
 }
 
-inline std::vector<Stage> fragments_of_16_bytes_stages() {
-  return stages_by_fragment([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    return matrix_stage<Code, fragments_of_16_bytes_kernel<Code>>(", fragments of 16 bytes", 32);
-  });
-}
-
 }  // namespace hgemm

@@ -214,12 +214,8 @@ gemm::Stage<Value, Result> large_tile_stage(const std::string& what, const void*
                                                             const gemm::Product<Value, Result>&)) {
   using Code = typename Tile::Code;
   return {.technique = name_of<Code>() + what,
-          .tiles = {.block_rows = Tile::rows,
-                    .block_columns = Tile::columns,
-                    .depth = Tile::depth,
-                    .threads = large_tile_threads,
-                    .thread_rows = Tile::wave_rows,
-                    .thread_columns = Tile::wave_columns},
+          .tiles = {Tile::rows, Tile::columns, Tile::depth, large_tile_threads, Tile::wave_rows,
+                    Tile::wave_columns},
           .unit = gemm::Unit::matrix,
           .kernel = kernel,
           .enqueue = enqueue,
@@ -231,13 +227,6 @@ template <typename Code, auto kernel>
 Stage large_tile_stage(const std::string& what) {
   return large_tile_stage<LargeTile<Code>, Half, Half>(what, reinterpret_cast<const void*>(kernel),
                                                        gemm::enqueue<Half, kernel>);
-}
-
-inline std::vector<Stage> larger_tile_stages() {
-  return stages_by_fragment([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    return large_tile_stage<Code, larger_tile_kernel<Code, Half, Half>>(", larger tile");
-  });
 }
 
 }  // namespace hgemm

@@ -64,11 +64,4 @@ static __global__ void __launch_bounds__(large_tile_threads)
              extents.ldc, alpha, beta);
 }
 
-inline std::vector<Stage> fragments_ahead_stages() {
-  return stages_by_fragment([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    return large_tile_stage<Code, fragments_ahead_kernel<Code, Half, Half>>(", fragments ahead");
-  });
-}
-
 }  // namespace hgemm

@@ -53,11 +53,4 @@ gemm::Stage<Value, Result> tiles_by_xcd_stage() {
   return stage;
 }
 
-template <typename Value = Half, typename Result = Value>
-std::vector<gemm::Stage<Value, Result>> tiles_by_xcd_stages() {
-  return stages_by_fragment<Value>([](auto instruction) {
-    return tiles_by_xcd_stage<typename decltype(instruction)::Type, Value, Result>();
-  });
-}
-
 }  // namespace hgemm

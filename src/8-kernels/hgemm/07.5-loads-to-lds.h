@@ -281,13 +281,4 @@ gemm::Stage<Value, Result> stage_of_lds_loads(const std::string& what) {
   return stage_by_xcd<Tile, loads_to_lds_kernel<Tile, ahead, Value, Result>, Value, Result>(what);
 }
 
-inline std::vector<Stage> loads_to_lds_stages() {
-  const auto make = [](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    return stage_of_lds_loads<LargeTile<Code>, 1>(", loads to LDS");
-  };
-  using Codes = Instructions<Half>;
-  return {make(Instruction<Codes::Mfma>()), make(Instruction<Codes::MfmaOf950>())};
-}
-
 }  // namespace hgemm

@@ -66,7 +66,7 @@ void enqueue_tile_rows(const gemm::Product<Value, Result>& product,
 }
 
 template <typename Value = Half, typename Result = Value>
-std::vector<gemm::Stage<Value, Result>> tile_rows_by_cus_stages() {
+gemm::Stage<Value, Result> tile_rows_by_cus_stage() {
   using Code = typename Instructions<Value>::Mfma;
   using Tile = LargeTile<Code>;  // C has whole tiles of these, which none of the others exceeds
   auto stage = large_tile_stage<Tile, Value, Result>(
@@ -78,7 +78,7 @@ std::vector<gemm::Stage<Value, Result>> tile_rows_by_cus_stages() {
   stage.is_contender = true;
   stage.needs.what = needs_of_lds_loads;
   stage.choices = TileRows::size();
-  return {stage};
+  return stage;
 }
 
 }  // namespace hgemm

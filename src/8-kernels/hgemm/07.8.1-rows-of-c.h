@@ -129,9 +129,8 @@ static __global__ void __launch_bounds__(large_tile_threads)
 }
 
 inline std::vector<Stage> rows_of_c_stages() {
-  return stages_by_fragment([](auto instruction) {
-    using Code = Turned<typename decltype(instruction)::Type>;
-    using Tile = LargeTile<Code>;
+  return stages_by_fragment([]<typename Code>(Instruction<Code>) {
+    using Tile = LargeTile<Turned<Code>>;
     auto stage = stage_by_xcd<Tile, rows_of_c_kernel<Tile>>(", rows of C");
     stage.needs.what = Code::family;
     return stage;

@@ -111,11 +111,11 @@ __device__ void load_fragments(Fragment<Code> (&fragments)[count], PanelsOfB<col
   }
 }
 
-inline std::vector<Stage> transposing_loads_stages() {
+inline Stage transposing_loads_stage() {
   using Tile = TransposingTile<Instructions<Half>::MfmaOf950>;
   auto stage = stage_of_lds_loads<Tile, 1>(", transposing loads");
   stage.needs.what = "MFMA; transposing loads from LDS, of gfx950 alone";
-  return {stage};
+  return stage;
 }
 
 }  // namespace hgemm

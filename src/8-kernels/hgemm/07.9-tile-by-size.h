@@ -17,7 +17,6 @@
 
 #include "07.7-tile-rows-by-cus.h"
 #include "8-kernels/gemm/amd_rates.h"
-#include "8-kernels/gemm/mfma/any_copy.h"
 #include "8-kernels/gemm/tile_by_size.h"
 #include "stage.h"
 
@@ -204,7 +203,7 @@ template <typename Tile, typename Value>
 void enqueue_small_tiles(const gemm::Product<Value>& product, gemm::Split split) {
   gemm::enqueue_either<Shape<Tile>, small_tiles_kernel<Tile, Value, true>,
                        small_tiles_kernel<Tile, Value, false>>(product, split,
-                                                               gemm::mfma::is_aligned(product));
+                                                               gemm::has_whole_pieces(product));
 }
 
 /// The last stage for large products of whole tiles by an instruction.
@@ -213,7 +212,7 @@ gemm::Stage<Value, Result> whole_tiles_stage() {
   if constexpr (Code::lanes == 32) {
     return tiles_by_xcd_stage<Code, Value, Result>();
   } else if constexpr (Code::since < 4) {
-    return tile_rows_by_cus_stages<Value, Result>().front();
+    return tile_rows_by_cus_stage<Value, Result>();
   } else {
     return stage_of_lds_loads<LargeTile<Code>, 1, Value, Result>(", loads to LDS");
   }
@@ -230,7 +229,7 @@ void enqueue_large_tiles(const gemm::Product<Value>& product, gemm::Split split)
   using Tile = LargeTile<Code>;
   const Extents& extents = product.extents;
   if (split.clusters == 1 && extents.m % Tile::rows == 0 && extents.n % Tile::columns == 0 &&
-      extents.k > 0 && extents.k % Tile::depth == 0 && gemm::mfma::is_aligned(product)) {
+      extents.k > 0 && extents.k % Tile::depth == 0 && gemm::has_whole_pieces(product)) {
     static const auto stage = whole_tiles_stage<Code, Value>();
     auto first_choice = product;
     first_choice.choice = 0;
@@ -288,8 +287,7 @@ inline gemm::DeviceCosts device_costs() {
 
 template <typename Value = Half>
 std::vector<gemm::Stage<Value>> tile_by_size_of_amd_stages() {
-  return stages_by_fragment<Value>([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
+  return stages_by_fragment<Value>([]<typename Code>(Instruction<Code>) {
     using Tile = LargestAnyTile<Code>;
     auto stage = gemm::by_choice<Value, sized_kernels<Code, Value>, device_costs>(
         large_tile_stage<Tile, Value, Value>(
@@ -307,9 +305,9 @@ inline void check_tiles(hipscope::Sweep& sweep) {
   std::vector<gemm::SizedKernel<Half>> here;
   std::size_t i = 0;
   std::size_t checked = 0;
-  stages_by_fragment([&](auto instruction) {
+  stages_by_fragment([&]<typename Code>(Instruction<Code>) {
     if (gemm::is_here(sweep, stages[i])) {
-      const auto& kernels = sized_kernels<typename decltype(instruction)::Type, Half>();
+      const auto& kernels = sized_kernels<Code, Half>();
       here.insert(here.end(), kernels.begin(), kernels.end());
       checked = i;
     }

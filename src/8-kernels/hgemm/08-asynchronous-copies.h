@@ -126,12 +126,7 @@ inline void enqueue_asynchronous_copies(const Stage& stage, const Product& produ
 
 inline Stage asynchronous_copies_stage() {
   Stage stage{.technique = "asynchronous copies, transposing loads",
-              .tiles = {.block_rows = 128,
-                        .block_columns = 128,
-                        .depth = 32,
-                        .threads = 256,
-                        .thread_rows = 64,
-                        .thread_columns = 32},
+              .tiles = {128, 128, 32, 256, 64, 32},
               .unit = gemm::Unit::matrix,
               .dynamic_lds_bytes = 4 * (128 * (32 + 8) + 32 * (128 + 8)) * sizeof(Half)};
 #if defined(HIPSCOPE_BACKEND_NVIDIA)

@@ -139,29 +139,29 @@ inline double cost_of(const Extents& e, unsigned block_columns) {
          (blocks_of(e.k, 64) * 4.0 * block_columns * slower + start_and_end);
 }
 
-inline void enqueue_tile_by_size(const Stage&, const Product& original) {
-  const Product product = with_whole_rows(original, original.workspace, pack_by_values);
-  const Extents& e = product.extents;
-  const auto enqueue = [&]<unsigned block_columns, unsigned places>() {
-    if (product.beta == 0 && has_whole_rows(product.c, e.n, e.ldc)) {
-      enqueue_tile<block_columns, places, true>(product);
-    } else {
-      enqueue_tile<block_columns, places, false>(product);
-    }
-  };
-  const unsigned widths[] = {256, 192, 128, 64};
-  switch (*std::min_element(
-      std::begin(widths), std::end(widths),
-      [&](unsigned one, unsigned other) { return cost_of(e, one) < cost_of(e, other); })) {
-    case 256:
-      return enqueue.template operator()<256, 4>();
-    case 192:
-      return enqueue.template operator()<192, 4>();
-    case 128:
-      return enqueue.template operator()<128, 6>();
-    default:
-      return enqueue.template operator()<64, 8>();
+template <unsigned block_columns, unsigned places>
+void enqueue_width(const Product& product) {
+  if (product.beta == 0 && has_whole_rows(product.c, product.extents.n, product.extents.ldc)) {
+    enqueue_tile<block_columns, places, true>(product);
+  } else {
+    enqueue_tile<block_columns, places, false>(product);
   }
+}
+
+inline void enqueue_tile_by_size(const Stage&, const Product& original) {
+  struct Width {
+    unsigned columns;
+    void (*enqueue)(const Product&);
+  };
+  static constexpr Width widths[] = {{256, enqueue_width<256, 4>},
+                                     {192, enqueue_width<192, 4>},
+                                     {128, enqueue_width<128, 6>},
+                                     {64, enqueue_width<64, 8>}};
+  const Product product = with_whole_rows(original, original.workspace, pack_by_values);
+  const auto costs_less = [&](const Width& one, const Width& other) {
+    return cost_of(product.extents, one.columns) < cost_of(product.extents, other.columns);
+  };
+  std::min_element(std::begin(widths), std::end(widths), costs_less)->enqueue(product);
 }
 
 #endif

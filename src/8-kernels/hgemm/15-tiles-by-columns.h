@@ -24,16 +24,15 @@ namespace hgemm {
 
 #if defined(HGEMM_HAS_HOPPER)
 
-// From the likely fastest on; those of the last size are kept.
+/// What a choice goes by: m, n and k.
+using ModelSize = std::array<unsigned, 3>;
+inline ModelSize model_size(const Extents& e) { return {e.m, e.n, std::max(8U, e.k)}; }
+
+// From the likely fastest on.
 inline const std::vector<std::size_t>& tiles_for(const Extents& e) {
-  static std::array<unsigned, 3> last{};
-  static std::vector<std::size_t> tiles;
-  const std::array<unsigned, 3> size = {e.m, e.n, std::max(8U, e.k)};
-  if (size != last) {
-    tiles = likely_tiles(size[0], size[1], size[2], compute_units());
-    last = size;
-  }
-  return tiles;
+  static gemm::LastChoices<ModelSize, std::vector<std::size_t>> last;
+  const ModelSize size = model_size(e);
+  return last.of(size, [&] { return likely_tiles(size[0], size[1], size[2], compute_units()); });
 }
 
 template <typename Value, typename Result>

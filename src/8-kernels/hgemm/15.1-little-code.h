@@ -437,28 +437,17 @@ void enqueue_lean_choice(const gemm::Product<Value>& product, const LeanChoice& 
   enqueues[choice.size](product, choice);
 }
 
-/// A product's choices, from the likely fastest on; those of the last size are kept.
-class LeanChoices {
- public:
-  explicit LeanChoices(Staying staying) : staying_(staying) {}
-
-  template <typename Value>
-  const LeanChoice& of(const gemm::Product<Value>& product) {
-    const Extents& e = product.extents;
-    const std::array<unsigned, 3> size = {e.m, e.n, std::max(8U, e.k)};
-    if (size != last_) {
-      choices_ = likely_lean_choices(size[0], size[1], size[2], compute_units(),
-                                     gemm::likely_choices, staying_);
-      last_ = size;
-    }
-    return gemm::choice_of(choices_, product.choice);
-  }
-
- private:
-  Staying staying_;
-  std::array<unsigned, 3> last_{};
-  std::vector<LeanChoice> choices_;
-};
+/// Of a product's choices, from the likely fastest on, that which it names.
+template <Staying staying, typename Value>
+const LeanChoice& lean_choice_of(const gemm::Product<Value>& product) {
+  static gemm::LastChoices<ModelSize, std::vector<LeanChoice>> last;
+  const ModelSize size = model_size(product.extents);
+  const auto make = [&] {
+    return likely_lean_choices(size[0], size[1], size[2], compute_units(), gemm::likely_choices,
+                               staying);
+  };
+  return gemm::choice_of(last.of(size, make), product.choice);
+}
 
 /// Where a result has 16 bits, beta is 0 and rows of C are whole; otherwise 15's tiles.
 template <typename Value, typename Result>
@@ -467,9 +456,8 @@ void enqueue_little_code(const gemm::Stage<Value, Result>& stage,
   if constexpr (std::is_same_v<Value, Result>) {
     const Extents& e = product.extents;
     if (product.beta == 0 && has_whole_rows(product.c, e.n, e.ldc)) {
-      static LeanChoices choices(Staying::left_out);
       enqueue_lean_choice(with_whole_rows(product, product.workspace, pack<Value>),
-                          choices.of(product));
+                          lean_choice_of<Staying::left_out>(product));
       return;
     }
   }

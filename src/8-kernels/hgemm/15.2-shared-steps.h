@@ -349,8 +349,7 @@ void enqueue_shared_steps(const gemm::Stage<Value, Result>& stage,
                                                      enqueue_staying_blocks<StayingTile<Value, 2>>};
       static_assert(lean_sizes[2].blocks == LeanBlocks::stay &&
                     lean_sizes[3].blocks != LeanBlocks::stay);
-      static LeanChoices choices(Staying::chosen);
-      const LeanChoice& choice = choices.of(product);
+      const LeanChoice& choice = lean_choice_of<Staying::chosen>(product);
       const auto whole = with_whole_rows(product, product.workspace, pack<Value>);
       if (choice.size >= std::size(enqueues)) {
         enqueue_lean_choice(whole, choice);

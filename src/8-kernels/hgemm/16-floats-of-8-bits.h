@@ -37,13 +37,7 @@ static __global__ void __launch_bounds__(256)
 template <typename Result>
 gemm::Stage<E4M3, Result> one_thread_per_element_of_8_bits_stage() {
   return gemm::stage_of<E4M3, one_thread_per_element_of_8_bits_kernel<Result>, Result>(
-      "FP8, one thread per element", "",
-      {.block_rows = 16,
-       .block_columns = 16,
-       .depth = 1,
-       .threads = 256,
-       .thread_rows = 1,
-       .thread_columns = 1});
+      "FP8, one thread per element", {16, 16, 1, 256, 1, 1});
 }
 
 /// By the tiles of stage 15.

@@ -59,11 +59,9 @@ gemm::Needs needs_of() {
   return {.what = Code::family, .on = is_on, .lanes = Code::lanes};
 }
 
-/// A type to call a function with.
+/// A value to call a function with that wants the type.
 template <typename Code>
-struct Instruction {
-  using Type = Code;
-};
+struct Instruction {};
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 /// A stage for each of AMD's instructions: `make(Instruction<Code>())`.
@@ -222,14 +220,10 @@ struct WaveTile {
 /// A stage by such an instruction.
 template <typename Code, auto kernel, typename Value = Half, typename Result = Value>
 gemm::Stage<Value, Result> matrix_stage(const std::string& what, unsigned depth) {
-  auto stage = gemm::stage_of<Value, kernel, Result>(name_of<Code>() + what, "",
-                                                     {.block_rows = 128,
-                                                      .block_columns = 128,
-                                                      .depth = depth,
-                                                      .threads = 256,
-                                                      .thread_rows = 64,
-                                                      .thread_columns = Code::lanes});
+  auto stage = gemm::stage_of<Value, kernel, Result>(name_of<Code>() + what,
+                                                     {128, 128, depth, 256, 64, Code::lanes});
   stage.unit = gemm::Unit::matrix;
+  stage.k_multiple = Code::k;
   stage.needs = needs_of<Code>();
   return stage;
 }

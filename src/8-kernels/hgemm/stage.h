@@ -26,13 +26,7 @@ using Stage = gemm::Stage<Half>;
 /// A stage of blocks of 256 threads with `side` x `side` elements each.
 template <auto kernel, unsigned side>
 Stage square_stage(const std::string& technique, unsigned depth) {
-  return stage_of<Half, kernel>(technique, "",
-                                {.block_rows = 16 * side,
-                                 .block_columns = 16 * side,
-                                 .depth = depth,
-                                 .threads = 256,
-                                 .thread_rows = side,
-                                 .thread_columns = side});
+  return stage_of<Half, kernel>(technique, {16 * side, 16 * side, depth, 256, side, side});
 }
 
 /// alpha sum + beta C, of which the old content is not read with beta = 0.

@@ -39,28 +39,48 @@
 namespace hgemm {
 
 inline std::vector<Stage> all_stages() {
-  std::vector<Stage> all = {one_thread_per_element_stage(), lds_tile_stage(), thread_tile_stage(),
-                            dot_products_stage()};
-  // The next three are as many stages as there are matrix instructions; a device has one of them.
-  for (const auto& stages :
-       {matrix_from_memory_stages(), matrix_from_lds_stages(), two_lds_buffers_stages()}) {
+  std::vector<Stage> all = {
+      square_stage<one_thread_per_element_kernel, 1>("one thread per element", 1),
+      square_stage<lds_tile_kernel, 1>("tiles of 16 x 16 in LDS", 16),
+      // The last one that every device has.
+      contender(square_stage<thread_tile_kernel, 8>("8 x 8 per thread", 16)),
+      square_stage<dot_products_kernel, 8>("products of two halves", 16)};
+  const auto add = [&](const std::vector<Stage>& stages) {
     all.insert(all.end(), stages.begin(), stages.end());
-  }
+  };
+  // As many stages as there are matrix instructions; a device has one of them.
+  add(stages_by_instruction([]<typename Code>(Instruction<Code>) {
+    return matrix_stage<Code, matrix_from_memory_kernel<Code>>(", operands from memory", 1);
+  }));
+  add(stages_by_instruction([]<typename Code>(Instruction<Code>) {
+    return matrix_stage<Code, matrix_from_lds_kernel<Code>>(", operands from LDS", 32);
+  }));
+  add(two_lds_buffers_stages());
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
-  for (const auto& stages :
-       {fragments_of_16_bytes_stages(), larger_tile_stages(), fragments_ahead_stages(),
-        tiles_by_xcd_stages(), loads_to_lds_stages(), three_lds_buffers_stages(),
-        tile_rows_by_cus_stages(), waves_take_turns_stages(), rows_of_c_stages(),
-        transposing_loads_stages(), tile_by_size_of_amd_stages()}) {
-    all.insert(all.end(), stages.begin(), stages.end());
-  }
+  add(stages_by_fragment([]<typename Code>(Instruction<Code>) {
+    return matrix_stage<Code, fragments_of_16_bytes_kernel<Code>>(", fragments of 16 bytes", 32);
+  }));
+  add(stages_by_fragment([]<typename Code>(Instruction<Code>) {
+    return large_tile_stage<Code, larger_tile_kernel<Code, Half, Half>>(", larger tile");
+  }));
+  add(stages_by_fragment([]<typename Code>(Instruction<Code>) {
+    return large_tile_stage<Code, fragments_ahead_kernel<Code, Half, Half>>(", fragments ahead");
+  }));
+  add(stages_by_fragment(
+      []<typename Code>(Instruction<Code>) { return tiles_by_xcd_stage<Code, Half, Half>(); }));
+  using Codes = Instructions<Half>;
+  add({stage_of_lds_loads<LargeTile<Codes::Mfma>, 1>(", loads to LDS"),
+       stage_of_lds_loads<LargeTile<Codes::MfmaOf950>, 1>(", loads to LDS")});
+  add(three_lds_buffers_stages());
+  add({tile_rows_by_cus_stage()});
+  add(waves_take_turns_stages());
+  add(rows_of_c_stages());
+  add({transposing_loads_stage()});
+  add(tile_by_size_of_amd_stages());
 #endif
-  for (const Stage& stage : {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
-                             shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
-                             tile_by_model_stage(), tiles_by_columns_stage(), little_code_stage(),
-                             shared_steps_stage()}) {
-    all.push_back(stage);
-  }
+  add({asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(), shared_tiles_stage(),
+       persistent_blocks_stage(), tile_by_size_stage(), tile_by_model_stage(),
+       tiles_by_columns_stage(), little_code_stage(), shared_steps_stage()});
   return all;
 }
 

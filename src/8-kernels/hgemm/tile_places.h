@@ -136,14 +136,10 @@ void enqueue_tensor_copies(const Stage& stage, const Product& product) {
 template <typename Value = Half, typename Result = Value>
 gemm::Stage<Value, Result> hopper_stage(const std::string& technique, unsigned rows,
                                         unsigned columns, unsigned threads) {
-  gemm::Stage<Value, Result> stage{.technique = technique,
-                                   .tiles = {.block_rows = rows,
-                                             .block_columns = columns,
-                                             .depth = 128 / unsigned{sizeof(Value)},
-                                             .threads = threads,
-                                             .thread_rows = 64,
-                                             .thread_columns = columns},
-                                   .unit = gemm::Unit::matrix};
+  gemm::Stage<Value, Result> stage{
+      .technique = technique,
+      .tiles = {rows, columns, 128 / unsigned{sizeof(Value)}, threads, 64, columns},
+      .unit = gemm::Unit::matrix};
   stage.needs = hopper_instructions;
   return stage;
 }

@@ -64,7 +64,7 @@ inline unsigned whole_pitch(std::uint64_t columns) {
 }
 template <typename Value>
 bool has_whole_rows(const Value* matrix, unsigned columns, unsigned pitch) {
-  return columns % 8 == 0 && pitch % 8 == 0 && reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
+  return columns % 8 == 0 && gemm::begins_aligned(matrix, pitch);
 }
 
 // With k = 0 both operands are zeros in the workspace, 8 deep.

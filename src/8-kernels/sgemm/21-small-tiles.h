@@ -16,7 +16,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 
 #include "16-asynchronous-copies.h"
@@ -273,9 +272,7 @@ struct Transposed : TileShape<rows_, columns_, 4, thread_rows_, thread_columns_,
 
   /// Whether B's rows are pieces of 16 bytes.
   static bool is_aligned(const Product& product) {
-    const Extents& extents = product.extents;
-    return extents.n % 4 == 0 && extents.ldb % 4 == 0 &&
-           reinterpret_cast<std::uintptr_t>(product.b) % 16 == 0;
+    return product.extents.n % 4 == 0 && gemm::begins_aligned(product.b, product.extents.ldb);
   }
 };
 

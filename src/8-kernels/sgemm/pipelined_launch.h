@@ -2,11 +2,14 @@
 // sums that blocks pass on.
 #pragma once
 
+#include <hipscope/footprint.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "16-asynchronous-copies.h"
+#include "8-kernels/gemm/clusters.h"
 #include "8-kernels/gemm/problem.h"
 #include "stage.h"
 
@@ -31,14 +34,9 @@ namespace sgemm {
 /// Blocks of the kernel that the device has room for at once.
 template <typename Pipeline>
 unsigned resident_blocks() {
-  static const unsigned blocks = [] {
-    int per_unit = 0;
-    hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-        &per_unit, reinterpret_cast<const void*>(pipelined_kernel<Pipeline>),
-        static_cast<int>(Pipeline::threads), 0));
-    return gemm::compute_units() * static_cast<unsigned>(std::max(per_unit, 1));
-  }();
-  return blocks;
+  static const int per_unit =
+      std::max(1, hipscope::resident_blocks(pipelined_kernel<Pipeline>, Pipeline::threads));
+  return gemm::compute_units() * static_cast<unsigned>(per_unit);
 }
 
 /// Bytes of a launch's workspace: marks and sums that are handed over, then B with aligned rows.
@@ -52,13 +50,7 @@ inline unsigned aligned_pitch(const Extents& extents) { return (extents.n + 3) /
 /// Whether the kernel was compiled for a GPU that has copies to LDS.
 template <typename Pipeline>
 bool copies_to_lds() {
-  static const bool has_them = [] {
-    constexpr int since = 80;
-    hipFuncAttributes attributes{};
-    hipscope::check(hipFuncGetAttributes(
-        &attributes, reinterpret_cast<const void*>(pipelined_kernel<Pipeline>)));
-    return attributes.ptxVersion >= since;
-  }();
+  static const bool has_them = gemm::is_compiled_for(80, pipelined_kernel<Pipeline>);
   return has_them;
 }
 
@@ -84,8 +76,7 @@ void enqueue_pipelined(const Stage&, const Product& product) {
   Extents extents = product.extents;
   const float* b = product.b;
   // Through registers B comes by 16 bytes each, of which none may be past its end.
-  const bool has_aligned_rows =
-      extents.ldb % 4 == 0 && extents.n % 4 == 0 && reinterpret_cast<std::uintptr_t>(b) % 16 == 0;
+  const bool has_aligned_rows = extents.n % 4 == 0 && gemm::begins_aligned(b, extents.ldb);
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   if (!has_aligned_rows && extents.n >= Pipeline::block_columns && copies_to_lds<Pipeline>()) {
     enqueue_tiles<BByValues<Pipeline>>(product, extents, b);
@@ -107,12 +98,8 @@ void enqueue_pipelined(const Stage&, const Product& product) {
 template <typename Pipeline>
 Stage pipelined_stage(const std::string& technique) {
   return {.technique = technique,
-          .tiles = {.block_rows = Pipeline::block_rows,
-                    .block_columns = Pipeline::block_columns,
-                    .depth = pipeline_depth,
-                    .threads = Pipeline::threads,
-                    .thread_rows = Pipeline::thread_rows,
-                    .thread_columns = Pipeline::thread_columns},
+          .tiles = {Pipeline::block_rows, Pipeline::block_columns, pipeline_depth,
+                    Pipeline::threads, Pipeline::thread_rows, Pipeline::thread_columns},
           .any_size = true,
           .is_contender = Pipeline::splits_tiles,
           .kernel = reinterpret_cast<const void*>(pipelined_kernel<Pipeline>),

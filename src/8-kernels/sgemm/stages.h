@@ -68,12 +68,6 @@ inline Stage without_bound(Stage stage) {
   return stage;
 }
 
-/// A stage that is measured at all sizes and against the vendor's library.
-inline Stage contender(Stage stage) {
-  stage.is_contender = true;
-  return stage;
-}
-
 inline std::vector<Stage> numbered_stages() {
   // fileaccent's tiles: a block's rows, columns and depth, its threads, a thread's rows and
   // columns. Then the LDS that its launches ask for, in floats: A's tile and B's.

@@ -50,20 +50,28 @@ __device__ void multiply_add_ahead(Sums<Tile>& sums, Copy& copy, Lds<Tile> (&lds
   }
 }
 
+/// A block's tile of C, at this row and column.
+template <typename Tile>
+__device__ void multiply_tile_ahead(const Extents& extents, typename Tile::Value alpha,
+                                    const typename Tile::Value* a, const typename Tile::Value* b,
+                                    typename Tile::Value beta, typename Tile::Value* c,
+                                    unsigned row, unsigned column) {
+  __shared__ Lds<Tile> lds[2];
+  const unsigned tiles = extents.k / Tile::depth;
+  Copy<Tile> copy(extents, a, b, row, column, 0, tiles);
+  Sums<Tile> sums;
+  multiply_add_ahead(sums, copy, lds, tiles);
+  sums.store(c + std::size_t{row} * extents.ldc + column, extents.ldc, alpha, beta);
+}
+
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::threads)
     fragments_ahead_kernel(Extents extents, typename Tile::Value alpha,
                            const typename Tile::Value* __restrict__ a,
                            const typename Tile::Value* __restrict__ b, typename Tile::Value beta,
                            typename Tile::Value* __restrict__ c) {
-  __shared__ Lds<Tile> lds[2];
-  const unsigned row = blockIdx.y * Tile::rows;
-  const unsigned column = blockIdx.x * Tile::columns;
-  const unsigned tiles = extents.k / Tile::depth;
-  Copy<Tile> copy(extents, a, b, row, column, 0, tiles);
-  Sums<Tile> sums;
-  multiply_add_ahead(sums, copy, lds, tiles);
-  sums.store(c + std::size_t{row} * extents.ldc + column, extents.ldc, alpha, beta);
+  multiply_tile_ahead<Tile>(extents, alpha, a, b, beta, c, blockIdx.y * Tile::rows,
+                            blockIdx.x * Tile::columns);
 }
 
 template <typename Value>

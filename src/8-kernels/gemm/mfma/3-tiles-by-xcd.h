@@ -16,16 +16,10 @@ static __global__ void __launch_bounds__(Tile::threads)
                         const typename Tile::Value* __restrict__ a,
                         const typename Tile::Value* __restrict__ b, typename Tile::Value beta,
                         typename Tile::Value* __restrict__ c, unsigned xcds) {
-  __shared__ Lds<Tile> lds[2];
   const TilePlace place =
       tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
-  const unsigned row = place.row * Tile::rows;
-  const unsigned column = place.column * Tile::columns;
-  const unsigned tiles = extents.k / Tile::depth;
-  Copy<Tile> copy(extents, a, b, row, column, 0, tiles);
-  Sums<Tile> sums;
-  multiply_add_ahead(sums, copy, lds, tiles);
-  sums.store(c + std::size_t{row} * extents.ldc + column, extents.ldc, alpha, beta);
+  multiply_tile_ahead<Tile>(extents, alpha, a, b, beta, c, place.row * Tile::rows,
+                            place.column * Tile::columns);
 }
 
 template <typename Tile>

@@ -62,17 +62,7 @@ static __global__ void __launch_bounds__(Tile::threads)
     Copy copy(extents, a, b, row, column, (first - tile_begin) * step_k, tiles);
     multiply_add_ahead(sums, copy, lds, tiles);
     if (end == tile_begin + steps) {
-      // As in dgemm's 4.09: those before this block that have steps of the tile have handed them
-      // over before they did anything else.
-      unsigned first_block = blockIdx.x;
-      while (first_step(first_block, split, steps) > tile_begin) {
-        --first_block;
-        if (threadIdx.x == 0) {
-          take_ready(split, first_block);
-        }
-      }
-      __threadfence();
-      __syncthreads();
+      const unsigned first_block = take_ready_of_tile(split, steps, tile_begin);
       typename Tile::Value* const of_tile = c + std::size_t{row} * extents.ldc + column;
       unsigned number = 0;
       sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece piece) {
@@ -114,9 +104,10 @@ Stage<Value> split_along_k_stage() {
         const bool has_whole_tiles =
             extents.m % Tile::rows == 0 && extents.n % Tile::columns == 0 && extents.k > 0 &&
             extents.k % self.tiles.depth == 0 && begins_aligned(product.c, extents.ldc);
-        enqueue_split_tiles(!is_aligned(product) ? split_along_k_kernel<Tile, AnyCopy<Tile, false>>
-                            : has_whole_tiles    ? whole
-                                                 : split_along_k_kernel<Tile, AnyCopy<Tile, true>>,
+        enqueue_split_tiles(!has_whole_pieces(product)
+                                ? split_along_k_kernel<Tile, AnyCopy<Tile, false>>
+                            : has_whole_tiles ? whole
+                                              : split_along_k_kernel<Tile, AnyCopy<Tile, true>>,
                             self, product, xcds());
       });
   stage.any_size = true;

@@ -95,7 +95,7 @@ template <typename Shape>
 void enqueue_small_tiles(const Product<typename Shape::Value>& product, Split split) {
   using Tile = typename Shape::Tile;
   enqueue_either<Shape, small_tiles_kernel<Tile, true>, small_tiles_kernel<Tile, false>>(
-      product, split, is_aligned(product));
+      product, split, has_whole_pieces(product));
 }
 
 /// The tile of this stage: four waves, 16 KiB of LDS.

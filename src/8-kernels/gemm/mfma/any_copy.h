@@ -134,20 +134,6 @@ class AnyCopy {
   Piece of_b_[b_pieces];
 };
 
-/// Whether a matrix's rows begin at multiples of 16 bytes.
-template <typename Value>
-bool begins_aligned(const Value* matrix, unsigned pitch) {
-  return pitch % (16 / sizeof(Value)) == 0 && reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
-}
-/// Whether all rows of A and B are whole pieces.
-template <typename Value>
-bool is_aligned(const Product<Value>& product) {
-  constexpr unsigned piece = 16 / sizeof(Value);
-  const Extents& extents = product.extents;
-  return extents.k % piece == 0 && extents.n % piece == 0 &&
-         begins_aligned(product.a, extents.lda) && begins_aligned(product.b, extents.ldb);
-}
-
 /// A piece of a lane's sums to C, as far as it is within.
 template <typename Tile>
 __device__ void store_within(typename Tile::Value* c, const Extents& extents, bool is_aligned,
