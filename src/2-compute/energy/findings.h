@@ -36,7 +36,7 @@ inline constexpr std::size_t other_bits_row = kinds_of_operands.size();
 inline constexpr const char* name_of(Operands from) {
   constexpr std::array names = {"shared by all lanes", "the same two registers",
                                 "one other each time", "two others each time"};
-  return names[static_cast<std::size_t>(from)];
+  return names.at(static_cast<std::size_t>(from));
 }
 inline double row_of(Operands from, Data data) {
   return row_of(static_cast<std::size_t>(from), data);
@@ -45,7 +45,7 @@ inline double row_of(Operands from, Data data) {
 /// The value that tells what an FMA takes more than one of the same data with operands from there.
 inline std::string difference_name(Operands from) {
   constexpr std::array names = {"over shared", "over same", "over one other"};
-  return names[static_cast<std::size_t>(from)];
+  return names.at(static_cast<std::size_t>(from));
 }
 
 /// What the rows of a sweep are of: "FP32 FMA", "L2".

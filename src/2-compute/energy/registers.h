@@ -150,7 +150,7 @@ class OperandRow {
     const std::array kernels = {operand_kernel<Operands::shared>, operand_kernel<Operands::same>,
                                 operand_kernel<Operands::one_other>,
                                 operand_kernel<Operands::two_others>};
-    hipscope::launch(kernels[static_cast<std::size_t>(from_)],
+    hipscope::launch(kernels.at(static_cast<std::size_t>(from_)),
                      {.grid = dim3(blocks_), .block = dim3(operand_block)}, output_.data(),
                      operands_.data(), values.shared, rounds);
   }

@@ -79,6 +79,13 @@ __host__ __device__ constexpr unsigned lds_round_bytes(Step step) {
 __host__ __device__ constexpr bool is_lds_atomic(Step step) {
   return step == Step::lds_add || step == Step::lds_exchange;
 }
+// What device_step and host_step do themselves: the next word is not the lane's own alone.
+__host__ __device__ constexpr bool is_of_other_lanes_or_memory(Step step) {
+  return is_from_next_lane(step) || is_lds_atomic(step) || lds_round_bytes(step) != 0 ||
+         lds_load_bytes(step) != 0 || step == Step::barrier || step == Step::shuffle_xor ||
+         step == Step::row_rotation || step == Step::wave_maximum || step == Step::ballot ||
+         step == Step::vote || step == Step::first_lane;
+}
 template <Step step>
 using Word = std::conditional_t<is_wide(step), std::uint64_t, std::uint32_t>;
 
@@ -345,6 +352,7 @@ __host__ __device__ Word<step> next_word(Word<step> x, [[maybe_unused]] const Gi
                                                  one(__high2float(both), __high2float(other))));
 #endif
   } else {
+    static_assert(is_of_other_lanes_or_memory(step));
     return x;
   }
 }

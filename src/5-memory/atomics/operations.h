@@ -271,7 +271,7 @@ OperationOn<typename Op::Word> describe() {
                                                               : "int32";
   constexpr std::array kinds = {"add ",     "add a constant 1, ", "unsafe add ",      "minimum ",
                                 "maximum ", "exchange ",          "compare-and-swap "};
-  return {kinds[static_cast<std::size_t>(Op::kind)] + type, Op::kind, Op::adds, Op::counts_far,
+  return {kinds.at(static_cast<std::size_t>(Op::kind)) + type, Op::kind, Op::adds, Op::counts_far,
           word_of<Op>};
 }
 

@@ -29,7 +29,7 @@ enum class Pattern {
 inline const char* name_of(Pattern pattern) {
   constexpr std::array names = {"one address", "one line",  "one per wave", "one per CU",
                                 "spread",      "scattered", "one bank"};
-  return names[static_cast<std::size_t>(pattern)];
+  return names.at(static_cast<std::size_t>(pattern));
 }
 
 /// A launch: `blocks` of `threads`, in waves of `wave_size`.

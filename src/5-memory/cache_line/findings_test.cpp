@@ -45,7 +45,15 @@ TEST(CacheLineTest, StridesThroughColdMemoryTellTheUnitToo) {
   for (const Case& each :
        {Case{published, "strides through cold memory: 64 bytes", 0.9},
         Case{by_strides(64), "strides through cold memory: 64 bytes, hits 260 and misses 640", 0.9},
+        Case{by_strides(16), "strides through cold memory: 16 bytes", 0.45},
         Case{by_strides(32), "strides through cold memory: 32 bytes", 0.45},
+        Case{by_strides(128), "strides through cold memory: 128 bytes", 0.45},
+        // One cache fetches 32 bytes, the next 128.
+        Case{made_curve(doubling(4, 512),
+                        [](double x) {
+                          return 36 + 230 * std::min(1.0, x / 32) + 400 * std::min(1.0, x / 128);
+                        }),
+             "strides through cold memory: ", 0.45},
         // Flat, a rise without an end, and too few points that rise.
         Case{by_strides(0), "strides through cold memory: no clear unit", 0.9},
         Case{by_strides(512), "strides through cold memory: no clear unit", 0.9},

@@ -210,10 +210,10 @@ class Chaser {
       run(walk);
     } while (walk.compute_unit != any_unit && launches_ < kept_launches);
     const std::vector<WalkResult> results = take_results();
-    if (results.empty()) {
+    if (results.empty() && walk.compute_unit != any_unit) {
       return;
     }
-    const WalkResult& result = results.front();
+    const WalkResult result = results.empty() ? WalkResult{} : results.front();
     const std::uint64_t steps = std::uint64_t{walk.settling_steps} + walk.timed_steps;
     point.check_value(what + "end of the chase", result.end, visited_address(walk.nodes, steps));
     if (walk.compute_unit == any_unit && kind != Load::scalar) {

@@ -23,14 +23,25 @@ struct RandomWalk {
   unsigned draw = 0;  // walks of other numbers go elsewhere
 };
 
-// The node, by its number in the walk that links all of them, that a load of `content` leads to: to
-// each equally often.
+// What node i holds: all nodes differ, and none of it is an address.
+__host__ __device__ inline std::uint64_t content_of(const Nodes& nodes, unsigned i) {
+  const std::uint64_t high = hipscope::random_bits(i ^ nodes.seed);
+  return (high << 32) + hipscope::random_bits(~i) * 2;  // even, as cycles_after asks
+}
+
+static __global__ void __launch_bounds__(largest_block) fill_nodes_kernel(Nodes nodes) {
+  const unsigned threads = gridDim.x * blockDim.x;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < nodes.count; i += threads) {
+    *reinterpret_cast<std::uint64_t*>(address_of(nodes, i)) = content_of(nodes, i);
+  }
+}
+
+// The node that a load of `content` leads to: to each equally often.
 __host__ __device__ inline unsigned drawn_node(const RandomWalk& walk, std::uint64_t content,
                                                unsigned step) {
   const unsigned drawn =
       hipscope::random_bits(walk.draw * most_timed_loads + step + walk.nodes.seed);
-  const auto word = static_cast<unsigned>(content / sizeof(content));
-  const std::uint64_t bits = hipscope::random_bits(word ^ drawn);
+  const std::uint64_t bits = hipscope::random_bits(static_cast<unsigned>(content >> 32) ^ drawn);
   return static_cast<unsigned>((bits * walk.nodes.count) >> 32);
 }
 
@@ -51,7 +62,7 @@ static __global__ void __launch_bounds__(largest_block)
     unsigned node = 0;
     long long empty = 0;
     for (unsigned step = 0; step < walk.loads; ++step) {
-      std::uint64_t address = visited_address(walk.nodes, node);
+      std::uint64_t address = address_of(walk.nodes, node);
       const long long start = cycles_after(address);
 #if defined(__HIP_DEVICE_COMPILE__)
       asm volatile("" : "+v"(address));  // no scalar load, and none before the counter is read
@@ -74,8 +85,9 @@ static __global__ void __launch_bounds__(largest_block)
   atomicAdd(&result->warm_sum, sum);
 }
 
-// How long each load of two walks takes, net.
-inline std::vector<double> time_loads(const Sweep& sweep, Point& point, RandomWalk walk) {
+// How long each load of two walks takes, net; `sum` is that of all nodes' contents.
+inline std::vector<double> time_loads(const Sweep& sweep, Point& point, RandomWalk walk,
+                                      unsigned long long sum) {
   DeviceBuffer<WalkResult> result(1);
   const DeviceBuffer<unsigned> times(walk.loads);
   std::vector<double> cycles;
@@ -86,11 +98,11 @@ inline std::vector<double> time_loads(const Sweep& sweep, Point& point, RandomWa
     const WalkResult made = result.to_host()[0];
     unsigned node = 0;
     for (unsigned step = 0; step < walk.loads; ++step) {
-      node = drawn_node(walk, visited_address(walk.nodes, node + 1), step);
+      node = drawn_node(walk, content_of(walk.nodes, node), step);
     }
     const std::string name = "walk " + std::to_string(walk.draw + 1) + ", ";
     point.check_value(name + "end", made.end, node);
-    point.check_value(name + "sum in the warm-up", made.warm_sum, walk.laps * sum_of(walk.nodes));
+    point.check_value(name + "sum in the warm-up", made.warm_sum, walk.laps * sum);
     constexpr unsigned untimed = 32;  // the first loads fetch the loop's instructions
     const std::vector<unsigned> raw = times.to_host();
     for (unsigned step = std::min(untimed, walk.loads / 2); step < walk.loads; ++step) {
@@ -139,18 +151,27 @@ inline void measure_load_times(Sweep& sweep, const Sizes& sizes) {
   sweep.note("each load timed alone, its node any of all; latency is the median");
   hipscope::prefer_level_1_cache(random_walk_kernel);
   const auto loads = static_cast<unsigned>(std::min<std::uint64_t>(sizes.steps, most_timed_loads));
+  const auto nodes_of = [&](std::uint64_t bytes) {
+    return dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
+  };
+  const unsigned blocks = sweep.is_hardware() ? 2 * sweep.device().compute_units : 1;
+  hipscope::launch(fill_nodes_kernel, {.grid = dim3(blocks), .block = dim3(block_threads(sweep))},
+                   nodes_of(*all.rbegin()));
   std::vector<Point> points;
   std::vector<LatencyHistogram> histograms;
+  unsigned long long sum = 0;  // of the contents of the footprint's nodes
+  unsigned counted = 0;
   for (const std::uint64_t bytes : all) {
-    const Nodes nodes =
-        dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
-    link(sweep, nodes);
+    const Nodes nodes = nodes_of(bytes);
+    for (; counted < nodes.count; ++counted) {
+      sum += content_of(nodes, counted);
+    }
     points.push_back(sweep.point(std::to_string(bytes), static_cast<double>(bytes)));
     // Some laps fill a cache that replaces any line; more loads than this take too long.
     constexpr unsigned most_loads = 1U << 22U;
     const unsigned laps = std::clamp(most_loads / nodes.count, 2U, 8U);
     const std::vector<double> cycles =
-        time_loads(sweep, points.back(), {.nodes = nodes, .laps = laps, .loads = loads});
+        time_loads(sweep, points.back(), {.nodes = nodes, .laps = laps, .loads = loads}, sum);
     tell_distribution(points.back(), sweep, cycles);
     histograms.emplace_back();
     for (const double each : cycles) {

@@ -99,15 +99,16 @@ __device__ void run_walk(const Walk& walk, WalkResult* result) {
 }  // namespace
 
 // All lanes warm the caches, the first one chases. Scalar loads warm by the chase alone. Where a CU
-// is given, the first block that finds itself there chases.
+// is given, the first block that finds itself there chases, and nothing runs beside that.
 template <Load kind>
 __global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result, Walk walk) {
-  if (walk.compute_unit != any_unit && walk.compute_unit != hipscope::compute_unit_id()) {
+  const bool is_given = walk.compute_unit != any_unit;
+  if (is_given && walk.compute_unit != hipscope::compute_unit_id()) {
     return;
   }
   unsigned long long sum = 0;
   if constexpr (kind != Load::scalar) {
-    for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
+    for (unsigned k = threadIdx.x; k < walk.nodes.count && !is_given; k += blockDim.x) {
       sum += load<kind>(visited_address(walk.nodes, k), walk.texture);
     }
   }

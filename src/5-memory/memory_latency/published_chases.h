@@ -10,12 +10,12 @@
 
 namespace memory_latency {
 
-// The index of load i, by the value before it: 6a, then 6c and 6d. fsword73's text prints these
-// with value * i * range, which is the same place whatever i is; his two figures differ, so they
-// are of the kernel in his repository, which is this one.
+// The index of load i, by the value before it: 6a.
 struct Stride {
   __host__ __device__ int operator()(int value, int i) const { return value * i; }
 };
+// 6c and 6d. fsword73's text prints these with value * i * range, which is the same place whatever
+// i is; his two figures differ, so they are of the kernel in his repository, which is this one.
 struct Range {
   int range;  // values
   __host__ __device__ int operator()(int value, int i) const {

@@ -57,9 +57,11 @@ TEST(VisitingOrder, EveryNodeIsVisitedOnce) {
   // Where the number of bits changes.
   counts.insert(counts.end(), {4095, 4096, 4097, 32767, 32768, 32769});
   for (const std::uint64_t count : counts) {
-    const std::vector<unsigned> order = order_of(dense_nodes(base, count, line_bytes, count));
-    ASSERT_EQ(different(order), count);
-    ASSERT_EQ(*std::max_element(order.begin(), order.end()), count - 1);
+    for (const std::uint64_t seed : {std::uint64_t{0}, count}) {
+      const std::vector<unsigned> order = order_of(dense_nodes(base, count, line_bytes, seed));
+      ASSERT_EQ(different(order), count);
+      ASSERT_EQ(*std::max_element(order.begin(), order.end()), count - 1);
+    }
   }
 }
 

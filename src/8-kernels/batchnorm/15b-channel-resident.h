@@ -5,8 +5,7 @@
 //   15b  in registers, and in memory. While a block waits for its siblings its registers hold data
 //        and move none.
 //   15c  blocks that stay: no more than the device runs at a time. Each goes on to the next
-//   channel,
-//        and loads its values as soon as it has stored this channel's from the same registers.
+//        channel, and loads its values as soon as it has stored this one's from the same registers.
 //   15d  a cluster, on NVIDIA from sm_90: its blocks run at the same time and reach each other's
 //        shared memory, so that they meet at a barrier and not in memory; no numbers are taken.
 //   15e  in LDS too, which 15b leaves empty, so that a block has more of a channel, and fewer

@@ -20,7 +20,7 @@ enum class Data {
 
 inline const char* name_of(Data data) {
   constexpr std::array names = {"uniform", "skewed", "one bin"};
-  return names[static_cast<std::size_t>(data)];
+  return names.at(static_cast<std::size_t>(data));
 }
 
 struct SampleOf {
