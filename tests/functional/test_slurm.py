@@ -1,8 +1,8 @@
 """fleet.py under Slurm, as Debian packages it: one controller and two nodes on this machine, and faults.
 
 The binaries are the host backend's; a wrapper around each does to its result, or to its process, what a fault of a
-GPU would. The faults: memory 3 % slow, one that hangs, a wrong value, a node that dies, a node that never reports, and
-two jobs into one folder.
+GPU would. The faults: memory 3 % slow, one that hangs, a wrong value, a node that dies, a node that never reports,
+a full shared disk, and two jobs into one folder.
 """
 
 from __future__ import annotations
@@ -278,3 +278,20 @@ def test_a_node_that_dies_fails_by_name(cluster: Cluster) -> None:
     said = next(line for line in done.stdout.splitlines() if line.startswith("fail: "))
     assert said.startswith("fail: n2: began at ") and "did not end, last heard of after together lds_latency" in said
     assert (shared / "fail.txt").read_text() == "n2\n"
+
+
+def test_a_full_shared_disk_is_one_sentence(cluster: Cluster) -> None:
+    shared = cluster.folder / "full"
+    shared.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", str(shared)], check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        cluster.set_faults({})
+        job = cluster.srun("n1", shared, "--made-up-gpus", "4")
+        _, err = job.communicate(timeout=LONGEST_RUN_S)
+        assert job.returncode == 3
+        said = [line for line in err.splitlines() if not line.startswith("srun: ")]
+        assert len(said) == 1 and said[0].startswith(f"fleet.py: {shared}/"), err
+        assert said[0].endswith("cannot be written: No space left on device.")
+    finally:
+        subprocess.run(["umount", str(shared)], check=True)

@@ -144,3 +144,84 @@ def test_print_has_no_more_than_what_is_worth_the_paper(browser: Any, page: Path
     )
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert shown[0] > 0 and shown[1:] == [0] * 4
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of 30 devices of two models, with curves and bars."""
+    folder = tmp_path_factory.mktemp("many")
+    for number in range(30):
+        data = synthetic.result("memory_latency")
+        data["device"]["name"] = f"Model {'AB'[number % 2]}"
+        rows = [synthetic.row(stage, x, 1.0, x + 1.0 + 0.01 * number) for x, stage in enumerate(("naive", "better"))]
+        data["sweeps"].append(synthetic.sweep("bars", rows, axis={"name": "stage", "unit": "", "scale": "linear"}))
+        data["sweeps"] += [{**data["sweeps"][0], "name": f"more {more}"} for more in range(60)]
+        for row in data["sweeps"][0]["rows"]:
+            row["values"][0]["value"] *= 1 + 0.01 * number
+            row["published"] = [synthetic.published(55.0)]
+        synthetic.write(folder / f"node{number}", data)
+    out = folder / "report.html"
+    folders = sorted((str(one) for one in folder.iterdir()), reverse=True)
+    assert html_report.main(["--out", str(out), "--no-isa", *folders]) == 0
+    return out
+
+
+def test_of_many_devices_what_is_in_view_is_drawn(browser: Any, fleet: Path) -> None:
+    show(browser, fleet, DESKTOP, "light")
+    first = draw(browser)
+    assert 0 < browser.execute_script("return charts.size") < 62 == browser.execute_script("return places.length")
+    assert browser.execute_script("return charts.get(arguments[0]).data.datasets.length", first) == 33
+    draw(browser, -1)
+    wait.WebDriverWait(browser, 60).until(lambda _: not first.find_elements("tag name", "canvas"))
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert browser.execute_script("return charts.size") == 62
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_many_devices_by_their_models(browser: Any, fleet: Path, size: tuple[int, int]) -> None:
+    show(browser, fleet, size, "dark")
+    place = draw(browser)
+    shown = "return charts.get(arguments[0]).data.datasets.filter(one => one.line[1] === 'each' && !one.hidden).length"
+    assert browser.execute_script(shown, place) == 30
+    browser.execute_script("document.getElementById('switch-g1').click()")
+    assert browser.execute_script(shown, place) == 15
+    browser.execute_script("document.getElementById('switch-g1').click()")
+    # By number: node 9 before node 10.
+    options = browser.execute_script("return [...document.querySelectorAll('#chosen option')].map(one => one.text)")
+    assert options == [
+        "none marked",
+        *(f"Model A, node{number}" for number in range(0, 30, 2)),
+        *(f"Model B, node{number}" for number in range(1, 30, 2)),
+    ]
+    browser.execute_script(
+        "const one = document.getElementById('chosen'); one.selectedIndex = 19;"
+        "one.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    assert browser.execute_script(
+        "return charts.get(arguments[0]).data.datasets.filter(one => one.order === -1).map(one => one.label)", place
+    ) == ["Model B, node7"]
+    browser.execute_script("arguments[0].parentElement.querySelector('details').open = true", place)
+    cells = browser.execute_script(
+        "return [...arguments[0].parentElement.querySelectorAll('tbody tr:first-child > *')]"
+        ".map(one => one.textContent.trim())",
+        place,
+    )
+    of_models = (
+        "114 | 100 | Model A, node0 | 128 | Model A, node28 | 115 | 101 | Model B, node1 | 129 | Model B, node29"
+    )
+    assert " | ".join(cells) == f"1 KiB | {of_models} | 55"
+    width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert width <= inner == size[0]
+
+
+def test_the_tooltip_of_many_devices(browser: Any, fleet: Path) -> None:
+    show(browser, fleet, DESKTOP, "light")
+    place = draw(browser)
+    top = browser.execute_script(
+        "return charts.get(arguments[0]).data.datasets.findIndex(one => one.label === 'Model B, node29')", place
+    )
+    point_at(browser, place, top, 0)
+    said = tip(browser, place)
+    assert said[:2] == ["1 KiB", "Model B, node29: 129 GB/s"]
+    assert "Model B, median: 115 GB/s" in said and "   101 ... 129 GB/s" in said

@@ -284,6 +284,56 @@ def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1] == (first / "report.html").read_bytes()
 
 
+def fleet(folder: Path, count: int) -> Page:
+    for number in range(count):
+        device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))
+    return make(*(folder / f"node{number}" for number in range(count)))
+
+
+def test_many_devices_are_data_and_not_elements(tmp_path: Path) -> None:
+    pages = [fleet(tmp_path / str(count), count) for count in (20, 40)]
+    assert pages[0].all("title")[0].text == "hipscope: 20 x A"
+    # A device more is a row of one table and an entry of one list.
+    grown = len(pages[1].elements) - len(pages[0].elements)
+    assert grown <= 20 * 12
+    figure = next(one for one in figures(pages[0]) if one["rows"] == [f"{2**k} KiB" for k in range(6)])
+    assert [line[1] for line in figure["lines"]] == ["each"] * 20 + ["middle"]
+    assert figure["lines"][3] == ["g0", "each", "A, node3", [100.0 * (k + 1) for k in range(6)]]
+    assert figure["lines"][20][3] == [100.0 * (k + 1) for k in range(6)]
+    table = next(one for one in pages[0].all("table") if "least" in one.text)
+    assert "1 KiB100100A, node0100A, node0" in table.text.replace("\n", "")
+
+
+def test_eight_devices_have_a_column_each(tmp_path: Path) -> None:
+    page = fleet(tmp_path, 8)
+    assert [len(figure["lines"]) for figure in figures(page)] == [8, 8]
+
+
+def test_failed_verification_among_many_is_said(tmp_path: Path) -> None:
+    fleet(tmp_path, 9)
+    verification = {"checks": 6, "failures": ["sizes, 1 KiB: 3 of 1024 wrong"]}
+    device(tmp_path / "node4", "A", synthetic.result(status="failed", verification=verification))
+    page = make(*(tmp_path / f"node{number}" for number in range(9)))
+    section = page.one("experiment-copy_rate").text
+    assert "Verification FAILED on 1 of 9 devices" in section and "A, node4: FAILED (1 checks)" in section
+    assert "FAILED: copy_rate" in page.one("devices").text
+    assert "Verification passed on all 9 devices" in page.one("experiment-thread_rate").text
+
+
+def test_hostile_texts_among_many(tmp_path: Path) -> None:
+    tame = fleet(tmp_path / "tame", 9)
+    for number in range(9):
+        data = synthetic.put_everywhere(synthetic.result(), HOSTILE)
+        synthetic.write(tmp_path / "hostile" / f"node{number}", data)
+        other = synthetic.put_everywhere(synthetic.result("thread_rate"), HOSTILE)
+        synthetic.write(tmp_path / "hostile" / f"node{number}", other)
+    page = make(*(tmp_path / "hostile" / f"node{number}" for number in range(9)))
+    assert {one.tag for one in page.elements} <= {one.tag for one in tame.elements} | {"ul", "li"}
+    attributes = [{name for one in made.elements for name in one.attributes} for made in (page, tame)]
+    assert attributes[0] <= attributes[1]
+    assert len(page.all("script")) == len(tame.all("script"))
+
+
 def test_devices_of_one_name_are_told_apart(tmp_path: Path) -> None:
     page = make(*(device(tmp_path / place, "A") for place in ("old", "new", "more/new")))
     assert page.all("title")[0].text == "hipscope: A, old, A, new, A, new #2"

@@ -10,6 +10,7 @@ const SHAPES = ['circle', 'rect', 'triangle', 'rectRot', 'star'];
 const COLOURS = 8;
 const charts = new Map();
 const known = new Map();
+const chosen = document.getElementById('chosen');
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function figureOf({ of, number }) {
@@ -56,14 +57,18 @@ const colourOf = (mark) => getComputedStyle(document.querySelector(`.switches .$
 
 // A line is [mark, kind, name, value of each row]; its mark is the class of what its switch hides.
 const isShown = ([mark]) => document.getElementById(`switch-${mark}`).checked;
+const isChosen = ([mark, kind, name]) => kind === 'each' && chosen?.value === `${mark} ${name}`;
 
-function paint([mark, kind], count) {
+function paint(line, count) {
+  const [mark, kind] = line;
   const number = marks.indexOf(mark);
-  const colour = colourOf(mark);
+  const colour = isChosen(line) ? style('--ink') : colourOf(mark);
+  const many = kind === 'each' && !isChosen(line);
   const ground = kind === 'published' ? style('--ground') : colour;
   const dashes = Object.keys(DASHES).find((one) => kind.split(' ').includes(one));
-  return { borderColor: colour, backgroundColor: ground, borderDash: DASHES[dashes] ?? [], clip: 8, borderWidth: 1.75, pointStyle: SHAPES[(number + Math.floor(number / COLOURS)) % SHAPES.length],
-    pointRadius: /^$|published/.test(kind) && count <= MARKED_POINTS ? 3.5 : 0 };
+  return { borderColor: many ? `${colour}4d` : colour, backgroundColor: many ? `${colour}4d` : ground, borderDash: DASHES[dashes] ?? [],
+    clip: 8, borderWidth: kind === 'middle' ? 2.25 : many ? 1 : 1.75, pointStyle: SHAPES[(number + Math.floor(number / COLOURS)) % SHAPES.length],
+    pointRadius: /^$|published/.test(kind) && count <= MARKED_POINTS ? 3.5 : 0, order: isChosen(line) ? -1 : kind === 'middle' ? 0 : kind === 'each' ? 2 : 1 };
 }
 
 function curves(figure) {
@@ -93,6 +98,19 @@ function bars(figure) {
   return { type: 'bar', data: { datasets }, scales: { x: scaleOf(figure.up, { beginAtZero: true }), y: names }, indexAxis: 'y' };
 }
 
+// Of many devices: a dot each, and a stroke for their median.
+function dots(figure) {
+  const there = [...new Set(figure.lines.map(([mark]) => mark))];
+  const place = (mark) => (there.indexOf(mark) + 0.5) / there.length - 0.5;
+  const datasets = figure.lines.map((line) => ({ line, label: line[2], showLine: false, ...paint(line, 0), pointRadius: line[1] === 'middle' ? 7 : 2.5,
+    ...(line[1] === 'middle' ? { pointStyle: 'line', rotation: 90 } : { pointStyle: 'circle' }),
+    data: line[3].flatMap((x, row) => (x === null ? [] : [{ x, y: row + place(line[0]), row }])) }));
+  const names = { type: 'linear', reverse: true, min: -0.5, max: figure.rows.length - 0.5, grid: { display: false }, border: { color: style('--soft') },
+    afterBuildTicks: (built) => { built.ticks = figure.rows.map((_, value) => ({ value })); }, ticks: { color: style('--ink'), autoSkip: false, callback: (row) => cut(figure.rows[row]) } };
+  return { type: 'line', data: { datasets }, scales: { x: scaleOf(figure.up, { beginAtZero: true }), y: names } };
+}
+
+const isMany = (figure) => figure.lines.some(([, kind]) => kind === 'each');
 const cut = (name) => (name.length > 34 ? `${name.slice(0, 33)}…` : name);
 
 // All points that are shown, with their places; nothing is said of marks.
@@ -101,9 +119,9 @@ function points(chart) {
     line: chart.data.datasets[meta.index].line, row: chart.data.datasets[meta.index].data[index].row })).filter(({ row, element }) => row !== undefined && !Number.isNaN(element.x)));
 }
 
-// The point that is nearest, and what the others have in its row.
+// The point that is nearest, and what the others have in its row; of many devices their median alone.
 function rowOf(chart, nearest) {
-  const others = points(chart).filter((one) => one.row === nearest.row && one.line !== nearest.line);
+  const others = points(chart).filter((one) => one.row === nearest.row && one.line !== nearest.line && one.line[1] !== 'each');
   return [nearest, ...others.sort((a, b) => a.element.y - b.element.y)];
 }
 
@@ -113,6 +131,14 @@ Chart.Interaction.modes.row = (chart, event) => {
   const [first, ...rest] = points(chart);
   return first ? rowOf(chart, rest.reduce((best, one) => (distance(one) < distance(best) ? one : best), first)) : [];
 };
+
+// A point's line and value; of a median the least and the most of its devices, too.
+function tell(figure, { line }, { row }) {
+  const text = `${line[2]}: ${said(line[3][row])} ${figure.unit}`.trim();
+  if (line[1] !== 'middle') return text;
+  const all = figure.lines.filter((one) => one[0] === line[0] && one[1] === 'each' && one[3][row] !== null).map((one) => one[3][row]);
+  return [text, `   ${said(Math.min(...all))} ... ${said(Math.max(...all))} ${figure.unit}`.trimEnd()];
+}
 
 // A bar's value beside its end.
 const values = { id: 'values', afterDatasetsDraw(chart) {
@@ -131,14 +157,14 @@ function draw(place) {
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', place.dataset.said);
   place.append(canvas);
-  const { type, data, scales, indexAxis } = (figure.bars ? bars : curves)(figure);
+  const { type, data, scales, indexAxis } = (figure.bars ? (isMany(figure) ? dots : bars) : curves)(figure);
   for (const dataset of data.datasets) dataset.hidden = !isShown(dataset.line);
-  const legend = { display: figure.legend !== false && data.datasets.length > 1, position: 'bottom', align: 'start', onClick: () => {}, labels: {
+  const legend = { display: figure.legend !== false && !isMany(figure) && data.datasets.length > 1, position: 'bottom', align: 'start', onClick: () => {}, labels: {
     usePointStyle: true, pointStyleWidth: type === 'bar' ? 12 : 28, boxHeight: 6, generateLabels: () => data.datasets.filter(({ label, hidden }) => label && !hidden)
       .map(({ label, borderColor, borderDash, backgroundColor }) => ({ text: label, fontColor: style('--ink'), strokeStyle: borderColor, fillStyle: backgroundColor,
         lineDash: borderDash, lineWidth: 1.75, pointStyle: type === 'bar' ? 'rect' : 'line' })) } };
   const tooltip = { backgroundColor: style('--ink'), titleColor: style('--ground'), bodyColor: style('--ground'), usePointStyle: true,
-    callbacks: { title: ([item]) => figure.rows[item.raw.row], label: ({ dataset: { line }, raw }) => `${line[2]}: ${said(line[3][raw.row])} ${figure.unit}`.trim() } };
+    callbacks: { title: ([item]) => figure.rows[item.raw.row], label: (item) => tell(figure, item.dataset, item.raw) } };
   charts.set(place, new Chart(canvas, { type, data, plugins: [values], options: { indexAxis, scales, animation: false, parsing: false,
     normalized: true, maintainAspectRatio: false, locale: 'en', interaction: { mode: 'row', intersect: false }, plugins: { legend, tooltip },
     layout: { padding: { right: type === 'bar' ? 56 : 12 } } } }));

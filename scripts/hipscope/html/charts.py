@@ -80,7 +80,7 @@ def place(plot: Plot, of: str, number: int, drawn: Json) -> str:
     height = CURVES_HEIGHT
     if plot.is_bars:
         height = AXIS_HEIGHT + BAR_HEIGHT * len(drawn["rows"]) * len({line[0] for line in drawn["lines"]})
-    if drawn.get("legend", True):
+    if drawn.get("legend", True) and all(line[1] != "each" for line in drawn["lines"]):
         height += LEGEND_HEIGHT * len(drawn["lines"] + drawn["marks"])
     scale = "<p class=note>The scale is logarithmic.</p>" if plot.is_bars and drawn["up"]["log"] else ""
     return (

@@ -14,7 +14,7 @@ from hipscope.results.published import Figure
 from hipscope.results.records import Inference, Result, Sweep
 
 from . import charts, html_text
-from .lines import make_plots
+from .lines import Plot, make_plots
 from .sources import Source, side_by_side
 
 Json = dict[str, Any]
@@ -56,6 +56,24 @@ def _table(source: Source, sweep: Sweep) -> str:
     return _of(source, table + notes, html_text.strong("CPU times, not a GPU's") if source.is_cpu else "")
 
 
+def head(name: str, results: Sequence[tuple[Source, Result]]) -> list[str]:
+    """A section's begin: the experiment, with its variant, and its question."""
+    experiment, _, variant = name.partition(".")
+    return [
+        f'<section class=experiment id="{html_text.text(anchor(name))}">',
+        f"<h3>{html_text.text(f'{experiment} ({variant})' if variant else experiment)}</h3>",
+        *(f"<p class=question>{html_text.text(one)}</p>" for one in dict.fromkeys(one.question for _, one in results)),
+    ]
+
+
+def figure_head(measured: Sequence[tuple[Source, Result, Sweep]], plots: Sequence[Plot]) -> str:
+    """A figure's begin: the sweep's title and notes."""
+    first = measured[0][2]
+    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
+    notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
+    return f"<figure{wide}><figcaption><h4>{html_text.text(first.title or first.name)}</h4>{notes}</figcaption>"
+
+
 def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Result, Sweep]], drawn: list[Json]) -> str:
     """A sweep's plots above the tables of all devices that have it; adds to what is drawn of the experiment."""
     plots = make_plots(measured, content.published)
@@ -64,14 +82,11 @@ def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Result,
         made = charts.figure(plot)
         places.append(charts.place(plot, name, len(drawn), made))
         drawn.append(made)
-    first = measured[0][2]
-    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
-    notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
     rows = max(len(sweep.rows) for _, _, sweep in measured)
     tables = "\n".join(_table(source, sweep) for source, _, sweep in measured)
     return "\n".join(
         [
-            f"<figure{wide}><figcaption><h4>{html_text.text(first.title or first.name)}</h4>{notes}</figcaption>",
+            figure_head(measured, plots),
             *places,
             html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables),
             "</figure>",
@@ -204,12 +219,7 @@ def _compiled(content: Content, experiment: str) -> str:
 def section(content: Content, name: str) -> str:
     """The section of a result's name; one without any result has published figures or compiled code."""
     results = [(device, result) for device in content.devices if (result := device.result(name)) is not None]
-    experiment, _, variant = name.partition(".")
-    parts = [
-        f'<section class=experiment id="{html_text.text(anchor(name))}">',
-        f"<h3>{html_text.text(f'{experiment} ({variant})' if variant else experiment)}</h3>",
-        *(f"<p class=question>{html_text.text(one)}</p>" for one in dict.fromkeys(one.question for _, one in results)),
-    ]
+    parts = head(name, results)
     if results:
         drawn: list[Json] = []
         sweeps = "\n".join(_sweep(content, name, measured, drawn) for measured in sweeps_of(results))
@@ -227,7 +237,7 @@ def section(content: Content, name: str) -> str:
         parts.append(html_text.details("How it was run", run))
     else:
         parts.append("<p class=note>None of these devices has a result.</p>")
-    if not variant:
+    if "." not in name:
         parts += [_compiled(content, name), _published(content, name)]
     parts.append("</section>")
     return "\n".join(part for part in parts if part)

@@ -28,12 +28,16 @@ class Point:
 
 @dataclass
 class Line:
-    """One curve; a `companion` is what a device measured of others, such as a vendor's library, by name."""
+    """One curve; a `companion` is what a device measured of others, such as a vendor's library, by name.
+
+    In a plot of many devices `of_many` says whether it is that of each device or the middle one of a model.
+    """
 
     source: Source
     name: str
     points: list[Point]
     companion: str = ""
+    of_many: str = ""
 
 
 @dataclass
@@ -49,7 +53,7 @@ class Plot:
     def kind(self, line: Line) -> str:
         """The class that says how a line is drawn; of a companion the same for every device."""
         if not line.companion:
-            return "published" if line.source.is_published else ""
+            return "published" if line.source.is_published else line.of_many
         names = list(dict.fromkeys(one.companion for one in self.lines if one.companion))
         return f"companion k{names.index(line.companion) % COMPANION_KINDS}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import card_section, charts, html_text, roofline_section
+from . import card_section, charts, html_text, many, roofline_section
 from .chapters import in_chapters
 from .experiment_section import Content, anchor, section
 from .sources import Source
@@ -16,12 +16,15 @@ FOLDER = Path(__file__).resolve().parent
 LIGHT = ("#0072b2", "#c44601", "#00795a", "#a3447f", "#8a6100", "#4d4fbf", "#5b5b5b", "#8c1d40")
 DARK = ("#5ab4ec", "#ff8f4d", "#35c79c", "#e79bca", "#e3b341", "#a5a8ff", "#bdbdbd", "#ff8fa3")
 
+# With more devices than colours the page is of models: many.py.
+MOST_DEVICES = len(LIGHT)
+
 
 def _styles(sources: Sequence[Source]) -> str:
     """The style sheet with the rules of everything that has a switch: its colour, and what the switch hides."""
 
     def colours(palette: Sequence[str]) -> str:
-        return "".join(f"--c-{one.mark}:{palette[one.number % len(palette)]};" for one in sources)
+        return "".join(f"--c-{one.mark}:{palette[number % len(palette)]};" for number, one in enumerate(sources))
 
     rules = [
         (FOLDER / "report.css").read_text(encoding="utf-8"),
@@ -68,36 +71,69 @@ def _what_is_what(content: Content) -> str:
 
 
 def make_page(content: Content) -> str:
-    """The page, which loads nothing, and in which nothing runs or is styled but what stands here; the same content
-    gives the same text."""
+    """The page; the same content gives the same text."""
     names = {result.name for device in content.devices for result in device.results}
+    published = list(content.published.values())
+    if len(content.devices) > MOST_DEVICES:
+        groups = many.groups_of(content.devices)
+        return _whole(
+            f"GPU microbenchmarks, {len(content.devices)} devices",
+            [*groups, *published],
+            _switches("Models", groups) + _switches("Published", published) + many.finder(groups),
+            many.NOTE,
+            [("devices", "Devices", many.devices_table(groups))],
+            {name: many.section(content, groups, name) for name in names},
+        )
     names |= {figure["experiment"] for figure in content.figures}
     overview = [
         ("devices", "Devices", card_section.devices_table(content.devices)),
         ("card", "Hardware cards", card_section.cards(content.devices)),
         ("roofline", "Roofline", roofline_section.content(content.devices)),
     ]
+    return _whole(
+        "GPU microbenchmarks, device by device",
+        content.sources,
+        _switches("Devices", content.devices) + _switches("Published", published),
+        _what_is_what(content),
+        overview,
+        {name: section(content, name) for name in names},
+    )
+
+
+def _whole(
+    headline: str,
+    sources: Sequence[Source],
+    switches: str,
+    introduction: str,
+    overview: Sequence[tuple[str, str, str]],
+    experiments: dict[str, str],
+) -> str:
+    """The file, which loads nothing, and in which nothing runs or is styled but what stands here.
+
+    `sources` are those that have a switch, `overview` the id, title and content of the sections before those of the
+    experiments.
+    """
     contents, sections = "", ""
     for place, title, body in overview:
         if body:
             contents += f'<li><a href="#{place}">{title}</a>'
             sections += f"<section id={place}><h2>{title}</h2>{body}</section>\n"
-    for number, (chapter, members) in enumerate(in_chapters(names)):
+    for number, (chapter, members) in enumerate(in_chapters(experiments)):
         title = html_text.text(chapter)
         links = "".join(f'<li><a href="#{html_text.text(anchor(name))}">{html_text.text(name)}</a>' for name in members)
         contents += f'<li><a href="#chapter-{number}">{title}</a><ul>{links}</ul>'
-        experiments = "\n".join(section(content, name) for name in members)
-        sections += f'<section id="chapter-{number}"><h2>{title}</h2>\n{experiments}\n</section>\n'
-    style, script = _styles(content.sources), charts.library() + (FOLDER / "charts.js").read_text(encoding="utf-8")
-    return f"""{html_text.head(", ".join(device.name for device in content.devices), style, script)}
-<header class=top><p class=brand>hipscope</p><h1>GPU microbenchmarks, device by device</h1></header>
-<div class=switches role=group aria-label="Show or hide">{_switches("Devices", content.devices)}\
-{_switches("Published", list(content.published.values()))}</div>
+        bodies = "\n".join(experiments[name] for name in members)
+        sections += f'<section id="chapter-{number}"><h2>{title}</h2>\n{bodies}\n</section>\n'
+    title = ", ".join(source.name for source in sources if not source.is_published)
+    style, script = _styles(sources), charts.library() + (FOLDER / "charts.js").read_text(encoding="utf-8")
+    return f"""{html_text.head(title, style, script)}
+<header class=top><p class=brand>hipscope</p><h1>{headline}</h1></header>
+<div class=switches role=group aria-label="Show or hide">{switches}</div>
 <div class=page><nav class=contents aria-label=Contents><details open><summary>Contents</summary>
 <ul>{contents}</ul></details></nav>
 <main>
 <noscript><p class=bad>Without JavaScript there are no curves on this page, only tables.</p></noscript>
-{_what_is_what(content)}
+{introduction}
 {sections}<footer><p>Made by hipscope's scripts/html_report.py of result files (JSON) and published figures (CSV) alone.
 Curves by {charts.LIBRARY}.</p></footer></main></div>
 <script>{script}</script>
