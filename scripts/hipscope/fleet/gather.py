@@ -44,10 +44,13 @@ def read_gpu(place: Place) -> Read:
 
 
 def read_all(places: Iterable[Place], jobs: int) -> dict[tuple[str, int], Read]:
-    """What many GPUs' folders hold, read in several processes, by node and index."""
+    """What many GPUs' folders hold, by node and index; read in several processes unless they are few."""
     places = list(places)
-    with ProcessPoolExecutor(jobs) as pool:
-        read = pool.map(read_gpu, places, chunksize=CHUNK)
+    if jobs == 1 or len(places) <= CHUNK:
+        read: Iterable[Read] = map(read_gpu, places)
+    else:
+        with ProcessPoolExecutor(jobs) as pool:
+            read = pool.map(read_gpu, places, chunksize=CHUNK)
     return {(place.node, place.slot): one for place, one in zip(places, read)}
 
 
@@ -194,10 +197,10 @@ def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
     ]
 
 
-def judge_node(folder: Path, name: str, path: Path) -> list[str]:
-    """What is wrong with the GPUs of one node, by a baseline; raises BadInput."""
+def judge_node(folder: Path, record: dict[str, Any], path: Path) -> list[str]:
+    """What is wrong with the GPUs of one node, whose file says this, by a baseline; raises BadInput."""
     baseline = read_baseline(path)
-    known = {name: nodes.read_nodes(folder, None)[name]}
+    known = {record["node"]: Node(record["node"], record)}
     fleet = gather(known, read_all(nodes.places(folder, known), 1), baseline)
     return [
         f"{layout.gpu_name(card.slot)}: {card.verdict.cause}" for card in fleet.cards if card.state in (SUSPECT, FAIL)
