@@ -157,6 +157,12 @@ def test_a_node_is_judged_by_its_own_files_and_without_a_pool(
     assert {path for path in opened if path != baseline} == {*node.glob("gpu-*/*/*.json")}
 
 
+def test_gpus_whose_curves_are_comparable_share_their_axis(small: Path) -> None:
+    found = gather.read_all(nodes.places(small, nodes.read_nodes(small, None)), 1)
+    axes = [curve.axis for read in found.values() for curve in read.curves]
+    assert len(axes) > 12 and len({id(axis) for axis in axes}) == len(set(axes))
+
+
 def test_nodes_that_fail_do_so_by_name(small: Path) -> None:
     (small / "nodes.txt").write_text("# all\nnode[0001-0004]\nnode0005 3\nnode0009\n")
     change(small, "node0002", status="started", ended=None)
