@@ -216,7 +216,7 @@ def prolog(arguments: argparse.Namespace) -> int:
             status, record = run_node(arguments, out)
             said = node.summary(record)
             if arguments.baseline and status == 0:
-                slow = gather.judge_node(out, record["node"], arguments.baseline)
+                slow = gather.judge_node(out, record, arguments.baseline)
                 if slow:
                     status, said = 1, "FAIL: " + "; ".join(slow)
     except BadInput as error:

@@ -86,13 +86,18 @@ def read(path: Path) -> str:
     """The listing of a binary, or the listing that a file is; raises BadInput."""
     if path.suffix == ".sass":
         return door.read_text(path, sass.LONGEST_LISTING)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
     tool = shutil.which("cuobjdump") or shutil.which("cuobjdump", path=f"{toolkit}/bin")
     if tool is None:
         raise BadInput("there is no cuobjdump; the CUDA toolkit has it.", 77)
     done = subprocess.run([tool, "-sass", str(path)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise BadInput(f"cuobjdump cannot read {path}.")
+        reason = done.stderr or f"it ended with status {done.returncode}"
+        raise BadInput(f"cuobjdump cannot read {path}: {door.one_line(reason)}.")
     return done.stdout
 
 

@@ -17,22 +17,25 @@ compiled here. Held against it are:
   --hand-overs that alone.
 
 With --saved what the build has left is held against what is compiled here instead. Exit status: 0 good, 1 not, 77 there
-is no FileCheck.
+is no FileCheck, and all else is good.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import re
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FLAGS = ("-O3", "-DNDEBUG", "-std=c++20", "-DHIPSCOPE_BACKEND_AMD", "-I", ROOT / "include", "-I", ROOT / "src")
 SKIPPED = 77
+LONGEST_DIFFERENCE = 20  # lines
 # A line of the list of kernels that spill. "scratch" is memory; "registers" are those of another kind: AGPRs, or lanes
 # of a VGPR for SGPRs. gfx90a is what clang 15 makes for it, gfx90a22 what later compilers make.
 LISTED = re.compile(r"([A-Za-z0-9_]+) +\| +([a-z0-9 ]+) +\| +(scratch|registers) +\| +[^ ]")
@@ -187,8 +190,11 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     assembly = options.folder / f"{options.source.stem}.{options.target}.s"
     if options.saved:
-        if saved(options) != compiled(options, assembly):
-            sys.exit(f"what the build has left is not what the compiler makes of {options.source}: {assembly}")
+        left, made = saved(options), compiled(options, assembly)
+        if left != made:
+            said = f"what the build has left is not what the compiler makes of {options.source}: {assembly}"
+            lines = difflib.unified_diff(left.splitlines(), made.splitlines(), "left", "made", lineterm="")
+            sys.exit("\n".join([said, *islice(lines, LONGEST_DIFFERENCE)]))
         return
     text = saved(options) if options.object else compiled(options, assembly)
     assembly.write_text(text, encoding="utf-8")
@@ -196,10 +202,6 @@ def main() -> None:
     own, of_rocm_7 = beside / "compiled_code.check", beside / "compiled_code.rocm7.check"
     named = own.read_text(encoding="utf-8") if own.exists() else ""
     if not options.hand_overs:
-        checks = of_rocm_7 if options.clang != 15 and of_rocm_7.exists() else own
-        spills = beside / "compiled_code.scratch"
-        file_check(options, text, checks if checks.exists() else HERE / "every_kernel.check",
-                   spills.read_text(encoding="utf-8") if spills.exists() else "")
         check_symbols(beside, text)
         ahead = re.findall(r"^LDS-AHEAD: (.*)$", named, re.MULTILINE)
         check_paths(assembly, "lds_waits.py", *(word for kernels in ahead for word in ("--ahead", kernels)))
@@ -207,6 +209,11 @@ def main() -> None:
         check_paths(assembly, "hand_overs.py", kernels)
     for kernels in re.findall(r"^DEVICE-HAND-OVERS: (.*)$", named, re.MULTILINE):
         check_paths(assembly, "hand_overs.py", "--devices", kernels)
+    if not options.hand_overs:
+        checks = of_rocm_7 if options.clang != 15 and of_rocm_7.exists() else own
+        spills = beside / "compiled_code.scratch"
+        file_check(options, text, checks if checks.exists() else HERE / "every_kernel.check",
+                   spills.read_text(encoding="utf-8") if spills.exists() else "")
 
 
 if __name__ == "__main__":

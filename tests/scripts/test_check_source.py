@@ -1,13 +1,16 @@
-"""check_source.py on recorded assembly: kernels that may spill, counts, the target's lines, symbols."""
+"""check_source.py on recorded assembly: kernels that may spill, counts, the target's lines, symbols, and all of it."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import check_source
 import pytest
+from conftest import Done, call, program
 
 FILECHECK = shutil.which("FileCheck") or next(map(str, Path("/usr/lib").glob("llvm-*/bin/FileCheck")), None)
 
@@ -109,3 +112,48 @@ def test_what_the_host_names_is_seen_by_the_loader(tmp_path: Path, text: str, is
     else:
         with pytest.raises(SystemExit, match="the host names nodes"):
             check_source.check_symbols(tmp_path, text)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A source of which a faked compiler makes the assembly above."""
+    (tmp_path / "made.s").write_text(ASSEMBLY, encoding="utf-8")
+    program(tmp_path / "hipcc", '#!/bin/sh\nfor last; do :; done\ncp "$(dirname "$0")/made.s" "$last"\n')
+    path = tmp_path / "source" / "kernels.hip"
+    path.parent.mkdir()
+    path.touch()
+    return path
+
+
+def check(source: Path, *options: str) -> Done:
+    """Without FileCheck."""
+    folder = source.parents[1]
+    given = (f"--hipcc={folder / 'hipcc'}", "--clang=15", "--bound=960", f"--folder={folder / 'out'}")
+    return call(sys.executable, check_source.__file__, source, "gfx900", *given, *options)
+
+
+@pytest.mark.parametrize(
+    ("named", "status", "said"),
+    [
+        ("", 77, "LLVM's FileCheck is not there"),
+        ("HIP_SYMBOL(nodes)", 1, "the host names nodes, which the code object does not export"),
+        ("HAND-OVERS: 5other", 1, "hand_overs.py 5other"),
+    ],
+)
+def test_what_needs_no_filecheck_comes_first(source: Path, named: str, status: int, said: str) -> None:
+    source.write_text(named, encoding="utf-8")
+    (source.parent / "compiled_code.check").write_text(named, encoding="utf-8")
+    done = check(source)
+    assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done
+
+
+def test_how_the_saved_assembly_differs_is_shown(source: Path) -> None:
+    left = source.parent / "kernels-hip-amdgcn-amd-amdhsa-gfx900.s"
+    for text, status, said in (
+        (ASSEMBLY, 0, ""),
+        (ASSEMBLY.replace("s_nop 0", "s_nop 1"), 1, "-\ts_nop 1\n+\ts_nop 0\n"),
+    ):
+        left.write_text(text, encoding="utf-8")
+        os.utime(source, (0, 0))
+        done = check(source, "--saved", f"--object={source.parent / 'kernels.o'}")
+        assert (done.returncode, said in done.stderr) == (status, True), done

@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import jsonschema
 import made_fleet
@@ -16,8 +17,8 @@ import pytest
 import synthetic
 from conftest import call
 
-from hipscope.fleet import curves, expected, layout, nodes
-from hipscope.results import formats, load
+from hipscope.fleet import curves, expected, gather, layout, nodes
+from hipscope.results import door, formats, load
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
@@ -140,6 +141,26 @@ def test_a_small_fleet_takes_a_baseline(large: Path, tmp_path: Path) -> None:
     assert [gpu["state"] for gpu in read(tmp_path)["gpus"]] == ["pass", "suspect", "pass"]
     refused = report(tmp_path, "--baseline", str(tmp_path / "fleet.json"))
     assert refused.returncode == 2 and "is of too few GPUs to be a baseline" in refused.stderr
+
+
+def test_a_node_is_judged_by_its_own_files_and_without_a_pool(
+    small: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    baseline, node = large / "fleet.json", small / "nodes" / "node0002"
+    opened = []
+    read_bytes = door.read_bytes
+    monkeypatch.setattr(door, "read_bytes", lambda path, most: opened.append(path) or read_bytes(path, most))
+    # As on a machine without /dev/shm.
+    monkeypatch.setattr(gather, "ProcessPoolExecutor", mock.Mock(side_effect=OSError))
+    record = json.loads((node / "node.json").read_text())
+    assert gather.judge_node(small, record, baseline) == []
+    assert {path for path in opened if path != baseline} == {*node.glob("gpu-*/*/*.json")}
+
+
+def test_gpus_whose_curves_are_comparable_share_their_axis(small: Path) -> None:
+    found = gather.read_all(nodes.places(small, nodes.read_nodes(small, None)), 1)
+    axes = [curve.axis for read in found.values() for curve in read.curves]
+    assert len(axes) > 12 and len({id(axis) for axis in axes}) == len(set(axes))
 
 
 def test_nodes_that_fail_do_so_by_name(small: Path) -> None:

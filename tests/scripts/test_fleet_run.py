@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import random
@@ -12,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import jsonschema
 import made_fleet
@@ -19,7 +22,7 @@ import pytest
 import synthetic
 from conftest import LONGEST_S, Done, call, end_of, program, start, wait_for
 
-from hipscope.fleet import devices, layout
+from hipscope.fleet import claim, devices, layout
 from hipscope.fleet.tiers import TIERS
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
@@ -188,6 +191,32 @@ def test_two_runs_at_once(site: Site) -> None:
     assert f"another run (process {first.pid}, begun " in second.stderr
     first.terminate()
     assert first.wait(LONGEST_S) == 143
+
+
+def test_a_disk_without_locks_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    monkeypatch.setattr(fcntl, "flock", mock.Mock(side_effect=error))
+    with claim.claimed(tmp_path, None):
+        assert (tmp_path / "running").read_text().startswith(f"process {os.getpid()}, begun ")
+    said = "cannot be locked (Function not implemented): another run into this folder would not be noticed."
+    assert capsys.readouterr().err == f"fleet.py: {tmp_path}/running {said}\n"
+
+
+def test_a_run_that_ends_while_another_begins_leaves_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    running, another = tmp_path / "running", tmp_path / "another"
+    another.touch()
+    ends = [running.unlink, lambda: another.replace(running)]
+
+    def flock(*_: Any) -> None:
+        if ends:
+            ends.pop(0)()
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with claim.claimed(tmp_path, "7"):
+        assert running.read_text().startswith("job 7, process ")
+    assert not list(tmp_path.iterdir())
 
 
 def test_goes_on_after_an_interruption(site: Site) -> None:

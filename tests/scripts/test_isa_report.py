@@ -683,12 +683,15 @@ def test_no_compiler(workshop: Workshop) -> None:
     assert not workshop.out.exists()
 
 
-def test_a_source_that_does_not_compile(workshop: Workshop) -> None:
+@pytest.mark.parametrize("file, content, parts", [
+    ("breaks", b"", ["second.hip does not compile for gfx", "second.hip:7:1: error: no such thing"]),
+    ("recorded.s", b"\xff\xfe\n", ["no notes"]),
+])
+def test_a_source_that_does_not_compile(workshop: Workshop, file: str, content: bytes, parts: list[str]) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
     before = workshop.files()
-    (workshop.tools / "breaks").touch()
-    done = workshop.run("--targets", "gfx900,gfx1030")
-    one_sentence(done, 1, "second.hip does not compile for gfx", "second.hip:7:1: error: no such thing")
+    (workshop.tools / file).write_bytes(content)
+    one_sentence(workshop.run("--targets", "gfx900,gfx1030"), 1, *parts)
     assert workshop.files() == before
 
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import synthetic
+from conftest import program
 
 LISTING = Path(__file__).parent / "data" / "loops.sass"
 
@@ -47,9 +48,14 @@ def test_what_cannot_be_read_is_one_sentence_and_no_page(tmp_path: Path) -> None
         ((spoiled,), 1, "spoiled.sass is not a text file in UTF-8: "),
         ((half,), 1, "half.sass is no listing by cuobjdump -sass: 'FFMA R1, R2, R3, R4' is no instruction."),
         ((binary,), 77, "there is no cuobjdump"),
+        ((tmp_path / "none",), 1, "none cannot be read: No such file or directory."),
         (("--out", tmp_path / "no" / "sass.md", LISTING), 3, "sass.md cannot be written: No such file or directory."),
     ):
         done = run("--out", tmp_path / "sass.md", *arguments, CUDA_PATH=str(tmp_path))
         assert done.returncode == status and part in done.stderr
         assert done.stderr.count("\n") == 1 and done.stdout == ""
         assert not (tmp_path / "sass.md").exists()
+    program(tmp_path / "bin" / "cuobjdump", "#!/bin/sh\necho 'cuobjdump fatal : it is cut off' >&2\nexit 255\n")
+    done = run("--out", tmp_path / "sass.md", binary, CUDA_PATH=str(tmp_path))
+    said = f"cuobjdump cannot read {binary}: cuobjdump fatal : it is cut off."
+    assert (done.returncode, done.stderr) == (1, f"sass_report.py: {said}\n")

@@ -268,4 +268,10 @@ def test_setup_usage(tools: Path) -> None:
     for arguments in (["--for"], ["--for", "vulkan"]):
         done = run("setup.sh", tools, *arguments, status=2)
         assert done.stderr.count("\n") == 1 and "--for" in done.stderr
-    assert "--check" in run("setup.sh", tools, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    "script, option", [("setup.sh", "--check"), ("rocm7.sh", "--targets LIST"), ("sanitize.sh", "--limit SECONDS")]
+)
+def test_help(tools: Path, script: str, option: str) -> None:
+    assert f"  {option}  " in run(script, tools, "--help", status=0).stdout

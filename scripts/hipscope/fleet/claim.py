@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,32 +15,40 @@ from hipscope.results import formats
 from .layout import FleetError, now
 
 
+def _locked(path: Path) -> io.FileIO:
+    """The file, open, which no other run has locked; raises FleetError."""
+    while True:
+        try:
+            file = open(path, "a+b", buffering=0)  # noqa: SIM115 (the caller closes it)
+        except OSError as error:
+            raise FleetError(f"{path} cannot be written: {error.strerror}.", 3) from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            with file:
+                file.seek(0)
+                other = formats.plain(file.read(200).decode(errors="replace"))
+            raise FleetError(
+                f"another run ({other}) measures this node into {path.parent}; wait for it, or take another --out."
+            ) from error
+        except OSError as error:  # a disk without locks
+            said = f"{path} cannot be locked ({error.strerror}): another run into this folder would not be noticed."
+            print(f"fleet.py: {said}", file=sys.stderr)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        file.close()  # a run that has ended just now took it away
+
+
 @contextlib.contextmanager
 def claimed(folder: Path, job: str | None) -> Iterator[None]:
     """Holds a node's folder, and says in a file who does so; raises FleetError where another run holds it."""
     path = folder / "running"
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise FleetError(f"{path} cannot be written: {error.strerror}.", 3) from error
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            other = formats.plain(os.read(handle, 200).decode(errors="replace"))
-            raise FleetError(
-                f"another run ({other}) measures this node into {folder}; wait for it, or take another --out."
-            ) from error
-        except OSError:  # a disk without locks: nothing is known of other runs
-            pass
-        if not path.exists() or not os.path.samestat(os.fstat(handle), path.stat()):
-            raise FleetError(f"another run into {folder} has ended just now; start this one again.")
+    with _locked(path) as file:
         with contextlib.suppress(OSError):  # on a full disk the node's own file says so
-            os.ftruncate(handle, 0)
-            os.write(handle, f"{f'job {job}, ' if job else ''}process {os.getpid()}, begun {now()}".encode())
+            file.truncate(0)
+            file.write(f"{f'job {job}, ' if job else ''}process {os.getpid()}, begun {now()}".encode())
         try:
             yield
         finally:
             path.unlink(missing_ok=True)
-    finally:
-        os.close(handle)

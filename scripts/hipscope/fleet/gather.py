@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from hipscope.results import door, formats
 from hipscope.results.door import BadInput
 
 from . import cohorts, curves, layout, metrics, nodes, verdicts
-from .curves import Curve
+from .curves import Axis, Curve
 from .metrics import Gpu, Metric
 from .nodes import Node, Place
 from .verdicts import FAIL, PASS, SUSPECT, Verdict
@@ -44,11 +44,22 @@ def read_gpu(place: Place) -> Read:
 
 
 def read_all(places: Iterable[Place], jobs: int) -> dict[tuple[str, int], Read]:
-    """What many GPUs' folders hold, read in several processes, by node and index."""
+    """What many GPUs' folders hold, by node and index; read in several processes unless they are few."""
     places = list(places)
+    if jobs == 1 or len(places) <= CHUNK:
+        return _by_place(places, map(read_gpu, places))
     with ProcessPoolExecutor(jobs) as pool:
-        read = pool.map(read_gpu, places, chunksize=CHUNK)
-    return {(place.node, place.slot): one for place, one in zip(places, read)}
+        return _by_place(places, pool.map(read_gpu, places, chunksize=CHUNK))
+
+
+def _by_place(places: Iterable[Place], read: Iterable[Read]) -> dict[tuple[str, int], Read]:
+    """Curves that are comparable share their axis, which has most of their bytes."""
+    axes: dict[Axis, Axis] = {}
+    found = {}
+    for place, one in zip(places, read):
+        shared = [replace(curve, axis=axes.setdefault(curve.axis, curve.axis)) for curve in one.curves]
+        found[place.node, place.slot] = replace(one, curves=shared)
+    return found
 
 
 @dataclass
@@ -194,10 +205,10 @@ def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
     ]
 
 
-def judge_node(folder: Path, name: str, path: Path) -> list[str]:
-    """What is wrong with the GPUs of one node, by a baseline; raises BadInput."""
+def judge_node(folder: Path, record: dict[str, Any], path: Path) -> list[str]:
+    """What is wrong with the GPUs of one node, whose file says this, by a baseline; raises BadInput."""
     baseline = read_baseline(path)
-    known = {name: nodes.read_nodes(folder, None)[name]}
+    known = {record["node"]: Node(record["node"], record)}
     fleet = gather(known, read_all(nodes.places(folder, known), 1), baseline)
     return [
         f"{layout.gpu_name(card.slot)}: {card.verdict.cause}" for card in fleet.cards if card.state in (SUSPECT, FAIL)
