@@ -162,7 +162,7 @@ def _plots(curves: Sequence[dict[str, Any]]) -> str:
 
 def make(fleet: Fleet) -> str:
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
-    script = charts.library() + (FOLDER / "fleet.js").read_text(encoding="utf-8")
+    script = charts.chart_js() + (FOLDER / "fleet.js").read_text(encoding="utf-8")
     curves = _curves(fleet)
     options = "".join(
         f"<option value={number}>{text(name)} ({count})" for number, (name, count) in enumerate(fleet.cohorts.items())

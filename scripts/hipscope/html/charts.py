@@ -20,8 +20,8 @@ DIGITS = 5
 CURVES_HEIGHT, AXIS_HEIGHT, BAR_HEIGHT, LEGEND_HEIGHT = 290, 44, 20, 20
 
 
-def library() -> str:
-    """The charts' library, which is in the tree for pages that need no network."""
+def chart_js() -> str:
+    """Chart.js, which is in the tree for pages that need no network."""
     return (FOLDER / "chart.js" / "chart.umd.min.js").read_text(encoding="utf-8").partition("//# sourceMappingURL")[0]
 
 

@@ -125,7 +125,7 @@ def _whole(
         bodies = "\n".join(experiments[name] for name in members)
         sections += f'<section id="chapter-{number}"><h2>{title}</h2>\n{bodies}\n</section>\n'
     title = ", ".join(source.name for source in sources if not source.is_published)
-    style, script = _styles(sources), charts.library() + (FOLDER / "charts.js").read_text(encoding="utf-8")
+    style, script = _styles(sources), charts.chart_js() + (FOLDER / "charts.js").read_text(encoding="utf-8")
     return f"""{html_text.head(title, style, script)}
 <header class=top><p class=brand>hipscope</p><h1>{headline}</h1></header>
 <div class=switches role=group aria-label="Show or hide">{switches}</div>
